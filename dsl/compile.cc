@@ -28,7 +28,7 @@ namespace {
 
 // Time steps of one task in a serial run: progress can be told between tasks,
 // each of which costs a copy of all of space.
-constexpr int64_t kSerialLevels = 32;
+constexpr int64_t kSerialTimeSteps = 32;
 
 // "apps/heat1d/heat1d.dog" is heat1d.
 std::string NameOf(const std::string& file) {
@@ -308,7 +308,7 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
   options.target = {};
   // A single tile over all of space: no halos, only the loop over the points of
   // each time step.
-  options.shape = TileShape{.widths = {}, .depth = kSerialLevels};
+  options.shape = TileShape{.widths = {}, .depth = kSerialTimeSteps};
   DOGGED_ASSIGN_OR_RETURN(const Job job,
                           Compile(text, options, registry, diagnostics));
   DOGGED_ASSIGN_OR_RETURN(

@@ -16,7 +16,7 @@ namespace {
 ExitCode Main(int argc, char** argv) {
   OccupyStandardStreams();
   PrepareForScarcity();
-  if (argc > 2 && absl::string_view(argv[1]) == "kernel-helper") {
+  if (argc > 2 && absl::string_view(argv[1]) == "kernel-process") {
     return KernelProcessCommand(argv[2]);
   }
   CatchInterrupts("interrupted\n");

@@ -13,8 +13,8 @@
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "runtime/base/check.h"
-#include "runtime/exec/kernels/helper_library.h"
 #include "runtime/exec/kernels/kernel_library.h"
+#include "runtime/exec/kernels/kernel_processes.h"
 
 namespace dogged {
 namespace {
@@ -50,9 +50,9 @@ std::vector<BenchRow> BenchApart(const BenchOptions& options) {
                                .functions = {"fill"}};
   const KernelCompiler compiler(
       {.cache_directory = KernelCacheDirectory("", "")});
-  const KernelHelpers helpers(absl::StrCat(BenchFolder(), "/dogged"));
+  const KernelProcesses processes(absl::StrCat(BenchFolder(), "/dogged"));
   const auto here = compiler.LoadHere(spec);
-  const auto apart = helpers.Load(spec);
+  const auto apart = processes.Load(spec);
   DOGGED_CHECK(here.ok() && apart.ok()) << apart.status().ToString();
   std::vector<BenchRow> rows;
   for (const int64_t bytes : {128, 32 << 10, 512 << 10, 8 << 20}) {

@@ -7,6 +7,7 @@
 #include "dsl/check/evaluate.h"
 #include "dsl/check/index_help.h"
 #include "dsl/check/repeat.h"
+#include "dsl/text/comparison.h"
 #include "dsl/text/print.h"
 
 namespace dogged::dsl {
@@ -50,34 +51,6 @@ CheckedConstraint AtLeastZero(LinearForm form) {
 LinearForm Plus(LinearForm form, int64_t constant) {
   form.constant += constant;
   return form;
-}
-
-Op Negated(Op op) {
-  switch (op) {
-    case Op::kLess:
-      return Op::kGreaterEqual;
-    case Op::kLessEqual:
-      return Op::kGreater;
-    case Op::kGreater:
-      return Op::kLessEqual;
-    case Op::kGreaterEqual:
-      return Op::kLess;
-    case Op::kEqual:
-      return Op::kNotEqual;
-    case Op::kNotEqual:
-      return Op::kEqual;
-    case Op::kNegate:
-    case Op::kNot:
-    case Op::kAdd:
-    case Op::kSubtract:
-    case Op::kMultiply:
-    case Op::kDivide:
-    case Op::kModulo:
-    case Op::kAnd:
-    case Op::kOr:
-      return op;
-  }
-  return op;
 }
 
 }  // namespace
@@ -358,7 +331,7 @@ std::optional<AffineForms::Alternatives> AffineForms::Cases(const Expr& expr,
   }
   if (expr.kind != Expr::Kind::kBinary) return NotAffine(expr);
   if (expr.op != Op::kAnd && expr.op != Op::kOr) {
-    return Comparison(expr, negated);
+    return ComparisonCases(expr, negated);
   }
   auto a = Cases(expr.args[0], negated);
   if (!a) return std::nullopt;
@@ -386,9 +359,11 @@ std::optional<AffineForms::Alternatives> AffineForms::Cases(const Expr& expr,
   return out;
 }
 
-std::optional<AffineForms::Alternatives> AffineForms::Comparison(
+std::optional<AffineForms::Alternatives> AffineForms::ComparisonCases(
     const Expr& expr, bool negated) {
-  const Op op = negated ? Negated(expr.op) : expr.op;
+  const auto written = ComparisonOf(expr.op);
+  if (!written) return NotAffine(expr);
+  const Comparison comparison = negated ? Opposite(*written) : *written;
   const Expr& left = expr.args[0];
   const Expr& right = expr.args[1];
   if (left.type != Type::kInt64) {
@@ -405,8 +380,10 @@ std::optional<AffineForms::Alternatives> AffineForms::Comparison(
     return (*value != 0) != negated ? Alternatives{{}} : Alternatives{};
   }
   if (left.kind == Expr::Kind::kBinary && left.op == Op::kModulo &&
-      UsesDimensions(left) && (op == Op::kEqual || op == Op::kNotEqual)) {
-    return Remainder(left, right, op == Op::kEqual);
+      UsesDimensions(left) &&
+      (comparison == Comparison::kEqual ||
+       comparison == Comparison::kNotEqual)) {
+    return Remainder(left, right, comparison == Comparison::kEqual);
   }
   const auto a = Index(left);
   if (!a) return std::nullopt;
@@ -417,31 +394,21 @@ std::optional<AffineForms::Alternatives> AffineForms::Comparison(
   if (!difference || !reversed) return NotAffine(expr);
   const auto less = AtLeastZero(Plus(*reversed, -1));
   const auto greater = AtLeastZero(Plus(*difference, -1));
-  switch (op) {
-    case Op::kLess:
+  switch (comparison) {
+    case Comparison::kLess:
       return Alternatives{{less}};
-    case Op::kLessEqual:
+    case Comparison::kLessEqual:
       return Alternatives{{AtLeastZero(*reversed)}};
-    case Op::kGreater:
+    case Comparison::kGreater:
       return Alternatives{{greater}};
-    case Op::kGreaterEqual:
+    case Comparison::kGreaterEqual:
       return Alternatives{{AtLeastZero(*difference)}};
-    case Op::kEqual:
+    case Comparison::kEqual:
       return Alternatives{{{.form = *difference,
                             .kind = Constraint::Kind::kZero,
                             .modulus = 1}}};
-    case Op::kNotEqual:
+    case Comparison::kNotEqual:
       return Alternatives{{less}, {greater}};
-    case Op::kNegate:
-    case Op::kNot:
-    case Op::kAdd:
-    case Op::kSubtract:
-    case Op::kMultiply:
-    case Op::kDivide:
-    case Op::kModulo:
-    case Op::kAnd:
-    case Op::kOr:
-      return NotAffine(expr);
   }
   return std::nullopt;
 }

@@ -52,7 +52,8 @@ class AffineForms {
   std::optional<int64_t> Number(const ast::Expr& expr);
   std::optional<Bounds> Floors(const ast::Expr& expr, bool is_lower);
   std::optional<Alternatives> Cases(const ast::Expr& expr, bool negated);
-  std::optional<Alternatives> Comparison(const ast::Expr& expr, bool negated);
+  std::optional<Alternatives> ComparisonCases(const ast::Expr& expr,
+                                              bool negated);
   std::optional<Alternatives> Remainder(const ast::Expr& modulo,
                                         const ast::Expr& value, bool equal);
   bool UsesDimensions(const ast::Expr& expr) const;

@@ -5,8 +5,8 @@
 // in all that follows from the set of labels: domains of boundaries, default
 // results and slices, extents of arrays, which points are needed.
 //
-// This header knows no isl; AnalyzeWithIsl is the one implementation, in a
-// target of its own that only executables link.
+// This header knows no isl; AnalyzeWithIsl (dsl/isl/analysis_isl.h) is the one
+// implementation, in a target of its own that only executables link.
 //
 // Source: [REM] "Dependency Description"; single assignment is what makes it
 // a DAG. Exact sets instead of enumeration: the graph is never unrolled.
@@ -18,11 +18,8 @@
 
 namespace dogged::dsl {
 
-// Completes `program`; its results and boundaries are only complete if
-// `diagnostics` has no errors afterwards.
-void AnalyzeWithIsl(CheckedProgram& program, Diagnostics& diagnostics);
-
-// Type of the function above, for code that must not link isl and is given it.
+// Completes the program; its results and boundaries are only complete if there
+// are no errors afterwards.
 using AnalyzeFunction = void (*)(CheckedProgram&, Diagnostics&);
 
 }  // namespace dogged::dsl

@@ -1,20 +1,24 @@
+#include "dsl/check/check_parameters.h"
+
 #include <cmath>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "dsl/check/checker.h"
+#include "dsl/check/affine_form.h"
 #include "dsl/check/evaluate.h"
+#include "dsl/check/type_check.h"
 
 namespace dogged::dsl {
 namespace {
 
 using ast::Expr;
-using ast::NameKind;
 
 // Integer parameters stay below this, so that index arithmetic stays within
 // int64.
@@ -36,28 +40,13 @@ std::optional<int64_t> WholeNumber(absl::string_view text) {
   return static_cast<int64_t>(number);
 }
 
-}  // namespace
-
-Scope Checker::ParameterScope() const {
-  Scope out;
-  out.arrays = array_names_;
-  for (size_t p = 0; p < program_.parameters.size(); ++p) {
-    out.entries.push_back({.name = program_.parameters[p].name,
-                           .kind = NameKind::kParameter,
-                           .index = static_cast<int32_t>(p),
-                           .type = TypeOf(program_.parameters[p].element),
-                           .is_block = false,
-                           .is_used = false});
-  }
-  return out;
-}
-
-bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
+bool GivenValue(CheckContext& context, absl::string_view text,
+                CheckedParameter& parameter) {
   const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
   if (parameter.element == ElementType::kInt64) {
     if (!IsInteger(text) || !absl::SimpleAtoi(text, &parameter.integer)) {
       parameter.integer = 0;
-      Diagnostic& error = diagnostics_.Error(
+      Diagnostic& error = context.diagnostics.Error(
           Code::kParameter, parameter.range,
           absl::StrCat(given, ": ", parameter.name, " is an integer",
                        IsInteger(text) ? " below 2^40" : ""));
@@ -76,7 +65,7 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
     parameter.real = static_cast<double>(static_cast<float>(parameter.real));
   }
   if (!is_number || !std::isfinite(parameter.real)) {
-    diagnostics_
+    context.diagnostics
         .Error(
             Code::kParameter, parameter.range,
             absl::StrCat(given, ": ", parameter.name, " is a number of type ",
@@ -87,15 +76,17 @@ bool Checker::GivenValue(absl::string_view text, CheckedParameter& parameter) {
   return true;
 }
 
-bool Checker::KeepsItsValue(const Expr& value, const CheckedParameter& out) {
+bool KeepsItsValue(CheckContext& context, const Expr& value,
+                   const CheckedParameter& out) {
   Expr typed = value;
-  Scope scope = ParameterScope();
-  Diagnostics silent(diagnostics_.file(), diagnostics_.text());
-  if (!CheckTypes(typed, scope, silent)) return true;  // as ValueOf() says
+  Scope scope = context.ParameterScope();
+  Diagnostics silent(context.diagnostics.file(), context.diagnostics.text());
+  if (!CheckTypes(typed, scope, silent))
+    return true;  // as context.ValueOf() says
   const bool is_integer = out.element == ElementType::kInt64;
   const Expr* quotient = is_integer ? nullptr : FindQuotient(typed);
   if (quotient != nullptr) {
-    diagnostics_
+    context.diagnostics
         .Error(Code::kArithmetic, quotient->range,
                absl::StrCat(out.name,
                             " is real, and this is a division of "
@@ -107,10 +98,11 @@ bool Checker::KeepsItsValue(const Expr& value, const CheckedParameter& out) {
   }
   const bool is_broken =
       typed.kind == Expr::Kind::kReal && typed.real != std::floor(typed.real);
-  if (!is_integer || !is_broken || mentions_.counted.count(out.name) == 0) {
+  if (!is_integer || !is_broken ||
+      context.mentions.counted.count(out.name) == 0) {
     return true;
   }
-  diagnostics_
+  context.diagnostics
       .Error(Code::kType, value.range,
              absl::StrCat("parameter ", out.name,
                           " counts points, and this is "
@@ -120,30 +112,32 @@ bool Checker::KeepsItsValue(const Expr& value, const CheckedParameter& out) {
   return false;
 }
 
-bool Checker::DefaultValue(const ast::Parameter& declared,
-                           CheckedParameter& out) {
-  Scope scope = ParameterScope();
+bool DefaultValue(CheckContext& context, const ast::Parameter& declared,
+                  CheckedParameter& out) {
+  Scope scope = context.ParameterScope();
   scope.unknown_help = "parameters are known from where they stand on";
-  if (!KeepsItsValue(*declared.value, out)) return false;
-  const auto value = ValueOf(*declared.value, TypeOf(out.element),
-                             absl::StrCat("parameter ", out.name), scope);
+  if (!KeepsItsValue(context, *declared.value, out)) return false;
+  const auto value =
+      context.ValueOf(*declared.value, TypeOf(out.element),
+                      absl::StrCat("parameter ", out.name), scope);
   if (!value) return false;
   if (out.element == ElementType::kInt64) {
-    const auto number = EvaluateInteger(*value, {}, program_);
+    const auto number = EvaluateInteger(*value, {}, context.program);
     if (!number) {
-      diagnostics_.Error(Code::kArithmetic, declared.value->range,
-                         absl::StrCat("the value of ", out.name,
-                                      " divides by zero or leaves the range "
-                                      "of int64"));
+      context.diagnostics.Error(
+          Code::kArithmetic, declared.value->range,
+          absl::StrCat("the value of ", out.name,
+                       " divides by zero or leaves the range "
+                       "of int64"));
       return false;
     }
     out.integer = *number;
     out.real = static_cast<double>(*number);
     return true;
   }
-  const auto number = EvaluateReal(*value, {}, program_);
+  const auto number = EvaluateReal(*value, {}, context.program);
   if (!number || !std::isfinite(*number)) {
-    diagnostics_.Error(
+    context.diagnostics.Error(
         Code::kArithmetic, declared.value->range,
         absl::StrCat("the value of ", out.name, " is not a finite number"));
     return false;
@@ -152,82 +146,86 @@ bool Checker::DefaultValue(const ast::Parameter& declared,
   return true;
 }
 
-void Checker::Parameter(const ast::Parameter& declared) {
+void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
   CheckedParameter out;
   out.name = declared.name.text;
   out.element = declared.element;
   out.range = declared.name.range;
-  for (const CheckedParameter& other : program_.parameters) {
+  for (const CheckedParameter& other : context.program.parameters) {
     if (other.name != out.name) continue;
-    diagnostics_.Error(
+    context.diagnostics.Error(
         Code::kDefinedTwice, out.range,
-        absl::StrCat("there is a parameter ", out.name, " already, on line ",
-                     diagnostics_.LineAndColumn(other.range.begin).first));
+        absl::StrCat(
+            "there is a parameter ", out.name, " already, on line ",
+            context.diagnostics.LineAndColumn(other.range.begin).first));
     return;
   }
   const std::string* given = nullptr;
-  for (const auto& [name, text] : options_.parameters) {
+  for (const auto& [name, text] : context.options.parameters) {
     if (name == out.name) given = &text;
   }
   if (given != nullptr) {
-    GivenValue(*given, out);
+    GivenValue(context, *given, out);
   } else if (declared.value) {
-    DefaultValue(declared, out);
+    DefaultValue(context, declared, out);
   } else {
-    diagnostics_
+    context.diagnostics
         .Error(Code::kParameter, out.range,
                absl::StrCat("parameter ", out.name, " has no value"))
         .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
   }
   if (out.integer >= kParameterMax || out.integer <= -kParameterMax) {
-    diagnostics_.Error(Code::kTooLarge, out.range,
-                       absl::StrCat("parameter ", out.name, " is ", out.integer,
-                                    "; integers stay below 2^40"));
+    context.diagnostics.Error(
+        Code::kTooLarge, out.range,
+        absl::StrCat("parameter ", out.name, " is ", out.integer,
+                     "; integers stay below 2^40"));
     out.integer = 0;
   }
-  program_.parameters.push_back(std::move(out));
+  context.program.parameters.push_back(std::move(out));
 }
 
-void Checker::Parameters(const ast::Program& program) {
+}  // namespace
+
+void CheckParameters(CheckContext& context, const ast::Program& program) {
   for (const ast::Parameter& declared : program.parameters) {
-    Parameter(declared);
+    CheckParameter(context, declared);
   }
   std::vector<std::string> names;
-  for (const CheckedParameter& p : program_.parameters) {
+  for (const CheckedParameter& p : context.program.parameters) {
     names.push_back(p.name);
   }
-  for (const auto& [name, text] : options_.parameters) {
-    if (ParameterScope().Find(name) != nullptr) continue;
-    diagnostics_.Error(
+  for (const auto& [name, text] : context.options.parameters) {
+    if (context.ParameterScope().Find(name) != nullptr) continue;
+    context.diagnostics.Error(
         Code::kParameter, {},
         absl::StrCat("-D ", name, "=", text, ": there is no parameter ", name,
                      DidYouMean(name, names)));
   }
   // Definitions, now that all forms have an entry for every parameter.
-  for (size_t p = 0; p < program_.parameters.size(); ++p) {
-    CheckedParameter& parameter = program_.parameters[p];
+  for (size_t p = 0; p < context.program.parameters.size(); ++p) {
+    CheckedParameter& parameter = context.program.parameters[p];
     if (parameter.element != ElementType::kInt64) continue;
     bool is_given = false;
-    for (const auto& given : options_.parameters) {
+    for (const auto& given : context.options.parameters) {
       is_given = is_given || given.first == parameter.name;
     }
     const auto& value = program.parameters[p].value;
     // A loop has many values of its parameter.
     is_given |= !program.repeats.empty() &&
                 program.repeats.front().name.text == parameter.name;
-    if (is_given || !value || diagnostics_.HasErrors()) continue;
+    if (is_given || !value || context.diagnostics.HasErrors()) continue;
     // A try: a value that is not affine is no error here, and fixes nothing.
-    Diagnostics silent(diagnostics_.file(), diagnostics_.text());
+    Diagnostics silent(context.diagnostics.file(), context.diagnostics.text());
     CheckedProgram scratch;
-    scratch.parameters = program_.parameters;
-    Scope scope = ParameterScope();
+    scratch.parameters = context.program.parameters;
+    Scope scope = context.ParameterScope();
     Expr expr = *value;
     if (!CheckTypes(expr, scope, silent)) continue;
     const auto form = AffineForms(0, scratch, silent).Index(expr);
     bool is_affine = form.has_value();
     for (size_t q = 0; q < scratch.parameters.size(); ++q) {
       is_affine = is_affine && scratch.parameters[q].is_fixed ==
-                                   program_.parameters[q].is_fixed;
+                                   context.program.parameters[q].is_fixed;
     }
     if (!is_affine) continue;
     bool is_number = true;
@@ -235,6 +233,30 @@ void Checker::Parameters(const ast::Program& program) {
     // A default that is a number is no more than the value it has now.
     if (!is_number) parameter.definition = form;
   }
+}
+
+void CheckRepeat(CheckContext& context, const ast::Repeat& declared) {
+  Scope scope = context.ParameterScope();
+  const auto first = context.ValueOf(declared.rounds.lower, Type::kInt64,
+                                     "the first value of a loop", scope);
+  if (!first || context.diagnostics.HasErrors()) return;
+  CheckedRepeat out;
+  out.parameter = static_cast<int32_t>(context.program.parameters.size()) - 1;
+  out.first = EvaluateInteger(*first, {}, context.program).value_or(0);
+  out.step = declared.rounds.step;
+  out.range = declared.range;
+  CheckedParameter& parameter = context.program.parameters.back();
+  if (parameter.integer >= out.first) {
+    parameter.integer -= (parameter.integer - out.first) % out.step;
+    parameter.real = static_cast<double>(parameter.integer);
+  } else {
+    context.diagnostics
+        .Error(Code::kRepeat, declared.rounds.range,
+               absl::StrCat("the loop has no round: ", declared.name.text,
+                            " begins at ", out.first))
+        .Help("as in  repeat T = 100:2000:100 until change(T) < 1.0e-6");
+  }
+  context.program.repeat = out;
 }
 
 }  // namespace dogged::dsl

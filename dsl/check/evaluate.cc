@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dsl/text/comparison.h"
 #include "dsl/text/functions.h"
 #include "runtime/graph/affine.h"
 
@@ -66,44 +67,14 @@ std::optional<int64_t> Arithmetic(Op op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-template <typename T>
-bool Compare(Op op, T a, T b) {
-  switch (op) {
-    case Op::kLess:
-      return a < b;
-    case Op::kLessEqual:
-      return a <= b;
-    case Op::kGreater:
-      return a > b;
-    case Op::kGreaterEqual:
-      return a >= b;
-    case Op::kEqual:
-      return a == b;
-    case Op::kNotEqual:
-      return a != b;
-    case Op::kNegate:
-    case Op::kNot:
-    case Op::kAdd:
-    case Op::kSubtract:
-    case Op::kMultiply:
-    case Op::kDivide:
-    case Op::kModulo:
-    case Op::kAnd:
-    case Op::kOr:
-      return false;
-  }
-  return false;
-}
-
-bool IsComparison(Op op) { return op >= Op::kLess && op <= Op::kNotEqual; }
-
 std::optional<int64_t> IntegerBinary(const Expr& e, const Scope& scope) {
-  if (IsComparison(e.op) && e.args[0].type != Type::kInt64 &&
+  const auto comparison = ComparisonOf(e.op);
+  if (comparison && e.args[0].type != Type::kInt64 &&
       e.args[0].type != Type::kBool) {
     const auto a = Real(e.args[0], scope);
     const auto b = Real(e.args[1], scope);
     if (!a || !b) return std::nullopt;
-    return Compare(e.op, *a, *b);
+    return Compare(*comparison, *a, *b);
   }
   const auto a = Integer(e.args[0], scope);
   if (!a) return std::nullopt;
@@ -112,7 +83,7 @@ std::optional<int64_t> IntegerBinary(const Expr& e, const Scope& scope) {
   const auto b = Integer(e.args[1], scope);
   if (!b) return std::nullopt;
   if (e.op == Op::kAnd || e.op == Op::kOr) return *b != 0;
-  if (IsComparison(e.op)) return Compare(e.op, *a, *b);
+  if (comparison) return Compare(*comparison, *a, *b);
   return Arithmetic(e.op, *a, *b);
 }
 

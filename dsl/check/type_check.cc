@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "dsl/text/comparison.h"
 #include "dsl/text/functions.h"
 #include "dsl/text/other_languages.h"
 #include "dsl/text/print.h"
@@ -167,7 +168,7 @@ class TypeChecker {
       e.type = Type::kBool;
       return NeedsCondition(a, what) && NeedsCondition(b, what);
     }
-    const bool compares = e.op >= Op::kLess && e.op <= Op::kNotEqual;
+    const bool compares = ComparisonOf(e.op).has_value();
     const absl::string_view what = compares ? "a comparison" : "an operation";
     if (!NeedsNumber(a, what) || !NeedsNumber(b, what)) return false;
     if (e.op == Op::kModulo &&

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dsl/ir/integer_codec.h"
+#include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
@@ -69,8 +70,7 @@ absl::StatusOr<CodeBody> CodeBody::Decode(absl::string_view body) {
   if (out.has_elements && out.shapes.ranks.size() != out.code.stores.size()) {
     in.Fail();
   }
-  const absl::Status status = in.Finish("code kernel");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(in.Finish("code kernel"));
   return out;
 }
 
@@ -118,8 +118,7 @@ absl::StatusOr<InputBody> InputBody::Decode(absl::string_view body) {
        out.shapes.ranks[0] != static_cast<int32_t>(out.block.size()))) {
     in.Fail();
   }
-  const absl::Status status = in.Finish("input kernel");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(in.Finish("input kernel"));
   return out;
 }
 
@@ -166,8 +165,7 @@ absl::StatusOr<NativeBody> NativeBody::Decode(absl::string_view body) {
       out.out_shapes.ranks.size() != out.out.size()) {
     decoder.Fail();
   }
-  const absl::Status status = decoder.Finish("native kernel");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(decoder.Finish("native kernel"));
   return out;
 }
 

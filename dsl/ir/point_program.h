@@ -83,7 +83,7 @@ struct PointResult {
   // In a loop, if not 0: only the time steps of the box count that are
   // multiples of this apart, from its lowest on; by steps of the loop, not its
   // points.
-  int64_t level_step = 0;
+  int64_t time_interval = 0;
   Repeat::ResultTime time;
   SourceRange range;  // of the program text; none for one made here
   std::string file;   // that the program asks for; may be empty

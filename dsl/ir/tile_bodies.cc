@@ -1,5 +1,6 @@
 #include "dsl/ir/tile_bodies.h"
 
+#include "dsl/ir/tile_plan_codec.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -16,14 +17,13 @@ absl::StatusOr<TileBody> TileBody::Decode(absl::string_view body) {
   TileBody out;
   out.plan = static_cast<int32_t>(in.GetSigned());
   out.role = TileRole::Decode(in);
-  const absl::Status status = in.Finish("tile kernel");
-  if (!status.ok()) return status;
+  DOGGED_RETURN_IF_ERROR(in.Finish("tile kernel"));
   return out;
 }
 
 absl::StatusOr<TilePlan> DecodeTilePlan(const KernelSpec& spec) {
   Decoder in(spec.body);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   DOGGED_RETURN_IF_ERROR(in.Finish("tile plan"));
   return plan;
 }

@@ -85,19 +85,20 @@ Box Project(const Box& box, const std::vector<int32_t>& dims) {
 }
 
 int64_t TilePlan::block_count() const {
-  return CeilDiv(last_level - base_level, depth);
+  return CeilDiv(last_time_step - base_time_step, depth);
 }
 
-int64_t TilePlan::BlockOf(int64_t level) const {
-  return CeilDiv(level - base_level, depth);
+int64_t TilePlan::BlockOf(int64_t time_step) const {
+  return CeilDiv(time_step - base_time_step, depth);
 }
 
-int64_t TilePlan::FirstLevelOf(int64_t block) const {
-  return block == 0 ? first_level : base_level + (block - 1) * depth + 1;
+int64_t TilePlan::FirstTimeStepOf(int64_t block) const {
+  return block == 0 ? first_time_step
+                    : base_time_step + (block - 1) * depth + 1;
 }
 
-int64_t TilePlan::LastLevelOf(int64_t block) const {
-  return std::min(last_level, base_level + block * depth);
+int64_t TilePlan::LastTimeStepOf(int64_t block) const {
+  return std::min(last_time_step, base_time_step + block * depth);
 }
 
 bool TilePlan::IsTile(const IndexVector& tile) const {
@@ -218,7 +219,8 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
 
 bool HasRoomForHalos(const TilePlan& plan) {
   const auto pieces = static_cast<int64_t>(plan.pieces.size());
-  return plan.levels_max() <= kHaloEntriesMax / std::max<int64_t>(1, pieces);
+  return plan.time_steps_max() <=
+         kHaloEntriesMax / std::max<int64_t>(1, pieces);
 }
 
 HaloWidths ComputeHalos(TilePlan& plan) {
@@ -227,8 +229,8 @@ HaloWidths ComputeHalos(TilePlan& plan) {
   for (const TileField& field : plan.fields) {
     carried_max = std::max(carried_max, field.carried);
   }
-  const int64_t levels = plan.levels_max();
-  const auto rows = static_cast<size_t>(levels + carried_max);
+  const int64_t time_steps = plan.time_steps_max();
+  const auto rows = static_cast<size_t>(time_steps + carried_max);
   HaloWidths halos;
   halos.below.assign(
       plan.pieces.size(),
@@ -255,7 +257,7 @@ HaloWidths ComputeHalos(TilePlan& plan) {
       }
     }
   };
-  for (size_t row = 0; row < static_cast<size_t>(levels); ++row) {
+  for (size_t row = 0; row < static_cast<size_t>(time_steps); ++row) {
     for (size_t p = plan.pieces.size(); p-- > 0;) {
       if (!plan.pieces[p].is_static) spread(p, row);
     }

@@ -1,13 +1,12 @@
 // TilePlan: how a uniform stencil program is computed in overlapped tiles of
-// space with some depth in time. A tile task takes the values of its block of
+// space with some temporal depth. A tile task takes the values of its block of
 // points at time step (b-1)*D, and of a halo around it, computes D time steps
 // on a region that shrinks by the stencil radius at each, and gives away its
 // block at time step b*D: whole to its own next task, in strips to its
 // neighbours.
 //
-// Everything in one space: coordinate 0 is time, 1..d are space. A `level` is a
-// time step, `depth` the temporal depth of a tile. Plain data and pure
-// functions; part of the job.
+// Everything in one space: coordinate 0 is time, 1..d are space. Plain data and
+// pure functions; part of the job.
 //
 // Source: [REM] names coalescing of tasks as future work; overlapped tiling is
 // the usual remedy for stencils (see docs/PAPERS.md).
@@ -22,7 +21,6 @@
 #include <vector>
 
 #include "dsl/ir/kernel_ir.h"
-#include "runtime/base/codec.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
@@ -95,7 +93,7 @@ struct TileLoad {
 struct TilePiece {
   CodeBlock code;                    // over time and space
   std::vector<AffineExpr> at_least;  // >= 0; each of time and one dimension
-  Guard levels;                      // the time steps that it is computed at
+  Guard time_steps;                  // the time steps that it is computed at
   std::vector<int32_t> stores;       // fields
   std::vector<TileLoad> loads;
   bool is_static = false;
@@ -124,10 +122,10 @@ struct TilePlan {
   Box space;                    // the tiles cover it
   std::vector<int64_t> widths;  // of a tile, by dimension
   std::vector<int64_t> counts;  // tiles, by dimension
-  int64_t first_level = 0;
-  int64_t base_level = 0;  // the start task computes up to here
-  int64_t last_level = 0;
-  int64_t depth = 1;  // time steps that a step task computes
+  int64_t first_time_step = 0;
+  int64_t base_time_step = 0;  // the start task computes up to here
+  int64_t last_time_step = 0;
+  int64_t depth = 1;  // temporal tile depth: time steps of a step task
   // In a loop, blocks end at all time steps round_first + k*round_step. 0: no
   // loop.
   int64_t round_first = 0;
@@ -161,16 +159,16 @@ struct TilePlan {
   // Step tasks per tile.
   int64_t block_count() const;
   // Time steps of the longest block.
-  int64_t levels_max() const {
-    return std::max(depth, base_level - first_level + 1);
+  int64_t time_steps_max() const {
+    return std::max(depth, base_time_step - first_time_step + 1);
   }
   // The block of `depth` time steps that a time step is in. Step task b
   // computes block b; the start task all to block 0, of which the first may
   // lack time steps.
-  int64_t BlockOf(int64_t level) const;
+  int64_t BlockOf(int64_t time_step) const;
   // Bounds of the task that computes a block.
-  int64_t FirstLevelOf(int64_t block) const;
-  int64_t LastLevelOf(int64_t block) const;
+  int64_t FirstTimeStepOf(int64_t block) const;
+  int64_t LastTimeStepOf(int64_t block) const;
   // The stage of a static piece.
   int32_t StageOf(const TilePiece& piece) const {
     return fields[static_cast<size_t>(piece.stores.front())].stage;
@@ -187,10 +185,6 @@ struct TilePlan {
   bool IsTile(const IndexVector& tile) const;
   // The directions in which some tile gives a strip away, in order.
   std::vector<IndexVector> Directions() const;
-
-  void Encode(Encoder& out) const;
-  // Fails `in` where a number is none that a compiler gives.
-  static TilePlan Decode(Decoder& in);
 };
 
 // HaloWidths: how far beyond its tile each piece is computed, so that the tile

@@ -1,10 +1,9 @@
-// TilePlan as bytes. They may come from anybody: a plan that was decoded never
-// goes beyond its arrays when it runs, and its cost is bounded.
+#include "dsl/ir/tile_plan_codec.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "dsl/ir/integer_codec.h"
-#include "dsl/ir/tile_plan.h"
 
 namespace dogged::dsl {
 namespace {
@@ -71,7 +70,7 @@ void EncodePiece(const TilePiece& piece, Encoder& out) {
   piece.code.Encode(out);
   out.PutVarint(piece.at_least.size());
   for (const AffineExpr& expr : piece.at_least) expr.Encode(out);
-  piece.levels.Encode(out);
+  piece.time_steps.Encode(out);
   PutIntegers(out, piece.stores);
   out.PutVarint(piece.loads.size());
   for (const TileLoad& load : piece.loads) {
@@ -95,7 +94,7 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
   out.code = CodeBlock::Decode(in);
   out.at_least.resize(static_cast<size_t>(in.GetCount()));
   for (AffineExpr& expr : out.at_least) expr = AffineExpr::Decode(in);
-  out.levels = Guard::Decode(in);
+  out.time_steps = Guard::Decode(in);
   out.stores = GetIntegers<int32_t>(in);
   out.loads.resize(static_cast<size_t>(in.GetCount(4)));
   for (TileLoad& load : out.loads) {
@@ -156,7 +155,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     return false;
   }
   const auto source = static_cast<size_t>(load.source);
-  int64_t levels_back = 0;
+  int64_t time_steps_back = 0;
   size_t rank = 0;
   ElementType element{};
   if (load.is_input) {
@@ -171,14 +170,14 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
     }
     element = field.element;
     rank = field.dims.size();
-    levels_back = field.carried;
+    time_steps_back = field.carried;
   }
   const bool is_elsewhere = load.is_input || plan.IsGathered(load);
   const size_t rank_in_space = is_elsewhere ? 0 : rank;
   if (load.coordinates.size() != rank_in_space ||
       load.shifts.size() != rank_in_space ||
       load.at.size() != (is_elsewhere ? rank : 0) || load.lag < 0 ||
-      load.lag > levels_back || piece.code.loads[l].element != element) {
+      load.lag > time_steps_back || piece.code.loads[l].element != element) {
     return false;
   }
   return std::all_of(load.coordinates.begin(), load.coordinates.end(),
@@ -257,8 +256,8 @@ bool IsValidOrder(const TilePlan& plan) {
 // Numbers of which sums and products stay far below 2^63.
 bool IsBounded(const TilePlan& plan) {
   for (const int64_t number :
-       {plan.first_level, plan.base_level, plan.last_level, plan.depth,
-        plan.round_first, plan.round_step, plan.slab_points}) {
+       {plan.first_time_step, plan.base_time_step, plan.last_time_step,
+        plan.depth, plan.round_first, plan.round_step, plan.slab_points}) {
     if (!IsBounded(number)) return false;
   }
   return std::all_of(plan.widths.begin(), plan.widths.end(),
@@ -280,13 +279,14 @@ bool IsValid(const TilePlan& plan) {
     }
   }
   if (plan.depth < 1 || plan.slab_points < 1 ||
-      plan.base_level < plan.first_level || plan.last_level < plan.base_level) {
+      plan.base_time_step < plan.first_time_step ||
+      plan.last_time_step < plan.base_time_step) {
     return false;
   }
   if (plan.round_step < 0 ||
       (plan.round_step > 0 &&
        (plan.round_step % plan.depth != 0 ||
-        (plan.round_first - plan.base_level) % plan.depth != 0))) {
+        (plan.round_first - plan.base_time_step) % plan.depth != 0))) {
     return false;
   }
   return HasRoomForHalos(plan) &&
@@ -299,37 +299,37 @@ bool IsValid(const TilePlan& plan) {
 
 }  // namespace
 
-void TilePlan::Encode(Encoder& out) const {
-  PutBox(out, space);
-  PutIntegers(out, widths);
-  PutIntegers(out, counts);
-  out.PutSigned(first_level);
-  out.PutSigned(base_level);
-  out.PutSigned(last_level);
-  out.PutSigned(depth);
-  out.PutSigned(round_first);
-  out.PutSigned(round_step);
-  out.PutSigned(slab_points);
-  out.PutVarint(fields.size());
-  for (const TileField& field : fields) EncodeField(field, out);
-  out.PutVarint(inputs.size());
-  for (const TileInput& input : inputs) {
+void EncodeTilePlan(const TilePlan& plan, Encoder& out) {
+  PutBox(out, plan.space);
+  PutIntegers(out, plan.widths);
+  PutIntegers(out, plan.counts);
+  out.PutSigned(plan.first_time_step);
+  out.PutSigned(plan.base_time_step);
+  out.PutSigned(plan.last_time_step);
+  out.PutSigned(plan.depth);
+  out.PutSigned(plan.round_first);
+  out.PutSigned(plan.round_step);
+  out.PutSigned(plan.slab_points);
+  out.PutVarint(plan.fields.size());
+  for (const TileField& field : plan.fields) EncodeField(field, out);
+  out.PutVarint(plan.inputs.size());
+  for (const TileInput& input : plan.inputs) {
     out.PutSigned(input.position);
     out.PutU8(static_cast<uint8_t>(input.element));
     PutBox(out, input.box);
   }
-  out.PutVarint(pieces.size());
-  for (const TilePiece& piece : pieces) EncodePiece(piece, out);
+  out.PutVarint(plan.pieces.size());
+  for (const TilePiece& piece : plan.pieces) EncodePiece(piece, out);
 }
 
-TilePlan TilePlan::Decode(Decoder& in) {
+TilePlan DecodeTilePlan(Decoder& in) {
   TilePlan out;
   out.space = GetBox(in);
   out.widths = GetIntegers<int64_t>(in);
   out.counts = GetIntegers<int64_t>(in);
-  out.first_level = in.GetSigned();
-  out.base_level = in.GetSigned();
-  out.last_level = in.GetSigned();
+  out.first_time_step = in.GetSigned();
+  out.base_time_step = in.GetSigned();
+  out.last_time_step = in.GetSigned();
   out.depth = in.GetSigned();
   out.round_first = in.GetSigned();
   out.round_step = in.GetSigned();

@@ -7,15 +7,15 @@
 namespace dogged::dsl {
 
 int64_t TileResult::FirstWanted(int64_t first) const {
-  const int64_t ahead = std::max(first, first_level) - first_level;
-  return first_level + CeilDiv(ahead, level_step) * level_step;
+  const int64_t ahead = std::max(first, first_time_step) - first_time_step;
+  return first_time_step + CeilDiv(ahead, time_interval) * time_interval;
 }
 
 int64_t TileResult::CountWanted(int64_t first, int64_t last) const {
-  first = std::max(first, first_level) - first_level;
-  last = std::min(last, last_level) - first_level;
+  first = std::max(first, first_time_step) - first_time_step;
+  last = std::min(last, last_time_step) - first_time_step;
   if (last < first) return 0;
-  return FloorDiv(last, level_step) - CeilDiv(first, level_step) + 1;
+  return FloorDiv(last, time_interval) - CeilDiv(first, time_interval) + 1;
 }
 
 Box TileResult::WantedOf(const Box& core) const {
@@ -63,9 +63,9 @@ void TileRole::Encode(Encoder& out) const {
     result.box.lower.Encode(out);
     result.box.upper.Encode(out);
     result.step.Encode(out);
-    out.PutSigned(result.first_level);
-    out.PutSigned(result.last_level);
-    out.PutSigned(result.level_step);
+    out.PutSigned(result.first_time_step);
+    out.PutSigned(result.last_time_step);
+    out.PutSigned(result.time_interval);
     out.PutBool(result.has_time);
   }
 }
@@ -83,10 +83,10 @@ TileRole TileRole::Decode(Decoder& in) {
     result.box.lower = IndexVector::Decode(in);
     result.box.upper = IndexVector::Decode(in);
     result.step = IndexVector::Decode(in);
-    result.first_level = in.GetSigned();
-    result.last_level = in.GetSigned();
-    result.level_step = in.GetSigned();
-    if (result.level_step < 1) in.Fail();
+    result.first_time_step = in.GetSigned();
+    result.last_time_step = in.GetSigned();
+    result.time_interval = in.GetSigned();
+    if (result.time_interval < 1) in.Fail();
     result.has_time = in.GetBool();
     if (result.box.lower.size() != result.box.upper.size()) in.Fail();
     if (result.box.lower.size() != result.step.size()) in.Fail();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/ir/tile_plan.h"
+#include "runtime/base/codec.h"
 
 namespace dogged::dsl {
 
@@ -18,14 +19,14 @@ struct TileResult {
   // from its lower end on.
   Box box;
   IndexVector step;
-  int64_t first_level = 0;
-  int64_t last_level = 0;
-  int64_t level_step = 1;  // between wanted time steps, from the first on
-  bool has_time = false;   // time is one of the value's dimensions
+  int64_t first_time_step = 0;
+  int64_t last_time_step = 0;
+  int64_t time_interval = 1;  // between wanted time steps, from the first on
+  bool has_time = false;      // time is one of the value's dimensions
 
-  bool IsWanted(int64_t level) const {
-    return level >= first_level && level <= last_level &&
-           (level - first_level) % level_step == 0;
+  bool IsWanted(int64_t time_step) const {
+    return time_step >= first_time_step && time_step <= last_time_step &&
+           (time_step - first_time_step) % time_interval == 0;
   }
   // The first time step from `first` on that is wanted, if its end lets it.
   int64_t FirstWanted(int64_t first) const;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dsl/kernels/exact_sum.h"
+#include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/program.h"
 
@@ -162,7 +163,7 @@ class ReduceKernel : public Kernel {
     const int indices = c.domain.size();
     return c.creates.size() == 1 &&
            (body_.time_dim < 0 ||
-            (body_.block_index < indices && body_.level_index < indices));
+            (body_.block_index < indices && body_.time_step_index < indices));
   }
 
   absl::Status Run(KernelCall& call) const override {
@@ -197,13 +198,14 @@ class ReduceKernel : public Kernel {
     return true;
   }
   // Position of the task's time step among those that a tile holds.
-  int64_t LevelOf(const Task& task) const {
+  int64_t TimeStepOf(const Task& task) const {
     const int64_t begin =
-        body_.origin + task.index[body_.block_index] * body_.depth;
+        body_.origin + task.index[body_.block_index] * body_.tile_depth;
     // The block holds the wanted time steps from the first one on.
-    const int64_t wanted = body_.first_level;
-    return (begin + task.index[body_.level_index] - wanted) / body_.level_step -
-           CeilDiv(std::max(begin - wanted, int64_t{0}), body_.level_step);
+    const int64_t wanted = body_.first_time_step;
+    return (begin + task.index[body_.time_step_index] - wanted) /
+               body_.time_interval -
+           CeilDiv(std::max(begin - wanted, int64_t{0}), body_.time_interval);
   }
   // A scalar is a tile of one point. False if `tile` holds other elements or
   // not the time step wanted.
@@ -216,9 +218,9 @@ class ReduceKernel : public Kernel {
     }
     const Shape& shape = tile.shape();
     if (body_.time_dim >= shape.size()) return false;
-    const int64_t levels = shape[body_.time_dim];
-    const int64_t level = LevelOf(task);
-    if (level < 0 || level >= levels) return false;
+    const int64_t time_steps = shape[body_.time_dim];
+    const int64_t time_step = TimeStepOf(task);
+    if (time_step < 0 || time_step >= time_steps) return false;
     int64_t rows = 1;
     int64_t row = 1;
     for (int d = 0; d < shape.size(); ++d) {
@@ -226,7 +228,7 @@ class ReduceKernel : public Kernel {
       if (d > body_.time_dim) row *= shape[d];
     }
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t at = (r * levels + level) * row;
+      const int64_t at = (r * time_steps + time_step) * row;
       partial.AddElements(data + at * ElementBytes(body_.element), row);
     }
     return true;
@@ -247,8 +249,8 @@ std::string ReduceBody::Encode() const {
   out.PutU8(static_cast<uint8_t>(kind));
   out.PutU8(static_cast<uint8_t>(element));
   for (const int64_t number :
-       {int64_t{time_dim}, int64_t{block_index}, int64_t{level_index}, origin,
-        depth, first_level, level_step}) {
+       {int64_t{time_dim}, int64_t{block_index}, int64_t{time_step_index},
+        origin, tile_depth, first_time_step, time_interval}) {
     out.PutSigned(number);
   }
   return out.Take();
@@ -263,17 +265,16 @@ absl::StatusOr<ReduceBody> ReduceBody::Decode(absl::string_view body) {
   if (step > 3 || kind > 4 || element > 2) in.Fail();
   out.time_dim = static_cast<int32_t>(in.GetSigned());
   out.block_index = static_cast<int32_t>(in.GetSigned());
-  out.level_index = static_cast<int32_t>(in.GetSigned());
-  for (const int32_t index : {out.block_index, out.level_index}) {
+  out.time_step_index = static_cast<int32_t>(in.GetSigned());
+  for (const int32_t index : {out.block_index, out.time_step_index}) {
     if (index < 0 || index >= kMaxIndices) in.Fail();
   }
   out.origin = in.GetSigned();
-  out.depth = in.GetSigned();
-  out.first_level = in.GetSigned();
-  out.level_step = in.GetSigned();
-  if (out.level_step < 1) in.Fail();
-  const absl::Status status = in.Finish("reduction");
-  if (!status.ok()) return status;
+  out.tile_depth = in.GetSigned();
+  out.first_time_step = in.GetSigned();
+  out.time_interval = in.GetSigned();
+  if (out.time_interval < 1) in.Fail();
+  DOGGED_RETURN_IF_ERROR(in.Finish("reduction"));
   out.step = static_cast<Step>(step);
   out.kind = static_cast<ReduceKind>(kind);
   out.element = static_cast<ElementType>(element);

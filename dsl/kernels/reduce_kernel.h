@@ -29,16 +29,17 @@ struct ReduceBody {
   ReduceKind kind = ReduceKind::kSum;
   ElementType element = ElementType::kDouble;  // of the source
   // In a tile that holds several time steps only one counts, if time_dim >= 0:
-  // dimension time_dim of its shape has all steps first_level + k*level_step
-  // that are among the `depth` steps from origin + index[block_index]*depth on,
-  // and the one at index[level_index] behind that counts.
+  // dimension time_dim of its shape has all time steps first_time_step +
+  // k*time_interval that are among the `tile_depth` steps from origin +
+  // index[block_index]*tile_depth on, and the one at index[time_step_index]
+  // behind that counts.
   int32_t time_dim = -1;
   int32_t block_index = 0;
-  int32_t level_index = 0;
+  int32_t time_step_index = 0;
   int64_t origin = 0;
-  int64_t depth = 1;
-  int64_t first_level = 0;
-  int64_t level_step = 1;
+  int64_t tile_depth = 1;
+  int64_t first_time_step = 0;
+  int64_t time_interval = 1;
 
   std::string Encode() const;
   static absl::StatusOr<ReduceBody> Decode(absl::string_view body);

@@ -12,7 +12,7 @@ Box TileCarry::Planes(const Part& part, int64_t from, int64_t to) {
   return out;
 }
 
-void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
+void TileCarry::Copy(const Part& part, int64_t last_time_step, bool to_value,
                      const Box& box) const {
   const TileField& field = plan_.fields[part.field];
   const int64_t element_bytes = ElementBytes(field.element);
@@ -22,7 +22,7 @@ void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
                           i * part.box.Count() * element_bytes);
     const Window in_value = DenseWindow(data, part.box);
     const Window& window =
-        fields_[part.field].At(last_level - field.carried + 1 + i);
+        fields_[part.field].At(last_time_step - field.carried + 1 + i);
     if (to_value) {
       CopyBox(window, in_value, box, element_bytes);
     } else {
@@ -31,8 +31,8 @@ void TileCarry::Copy(const Part& part, int64_t last_level, bool to_value,
   }
 }
 
-void TileCarry::ListReads(int64_t level) {
-  read_level_ = level;
+void TileCarry::ListReads(int64_t time_step) {
+  read_time_step_ = time_step;
   size_t input = 0;
   for (const TileField& field : plan_.fields) {
     input += field.is_static && !field.is_gathered ? 1 : 0;
@@ -58,7 +58,7 @@ void TileCarry::ListReads(int64_t level) {
 
 void TileCarry::ReadCoefficients() {
   for (const Part& part : coefficients_) {
-    Copy(part, read_level_, /*to_value=*/false, part.box);
+    Copy(part, read_time_step_, /*to_value=*/false, part.box);
   }
 }
 
@@ -66,13 +66,15 @@ void TileCarry::Read(int64_t last) {
   if (last <= read_to_) return;
   if (last < INT64_MAX - kPlanesAtOnce) last += kPlanesAtOnce;
   for (const Part& part : reads_) {
-    Copy(part, read_level_, /*to_value=*/false, Planes(part, read_to_, last));
+    Copy(part, read_time_step_, /*to_value=*/false,
+         Planes(part, read_to_, last));
   }
   read_to_ = last;
 }
 
-void TileCarry::ListGiven(int64_t level, const std::vector<bool>& as_computed) {
-  given_level_ = level;
+void TileCarry::ListGiven(int64_t time_step,
+                          const std::vector<bool>& as_computed) {
+  given_time_step_ = time_step;
   size_t output = 0;
   const auto add = [&](size_t f, Box box, std::vector<Part>& parts) {
     parts.push_back(
@@ -86,7 +88,7 @@ void TileCarry::ListGiven(int64_t level, const std::vector<bool>& as_computed) {
     if (is_computed_there) {
       const Part& core = cores_.back();
       fields_[f].given = DenseWindow(core.value->mutable_data(), core.box);
-      fields_[f].given_level = level;
+      fields_[f].given_time_step = time_step;
     }
     for (const IndexVector& delta : program_.directions) {
       add(f, plan_.Strip(field, tile_, delta),
@@ -105,7 +107,7 @@ void TileCarry::Give(int64_t last) {
     core.value->UnifyNans((first - core.box.lower[0]) * plane, count * plane);
   }
   for (const Part& strip : strips_) {
-    Copy(strip, given_level_, /*to_value=*/true,
+    Copy(strip, given_time_step_, /*to_value=*/true,
          Planes(strip, given_to_, last));
   }
   given_to_ = last;
@@ -114,7 +116,7 @@ void TileCarry::Give(int64_t last) {
 void TileCarry::GiveAll() {
   Give(INT64_MAX);
   for (const Part& part : copies_) {
-    Copy(part, given_level_, /*to_value=*/true, part.box);
+    Copy(part, given_time_step_, /*to_value=*/true, part.box);
     part.value->UnifyNans();
   }
 }

@@ -18,25 +18,25 @@ class TileCarry {
   // All of these outlive it; `fields` has a ring per field by the time that
   // anything is copied.
   TileCarry(const TileProgram& program, const IndexVector& tile,
-            std::vector<FieldLevels>& fields, KernelCall& call)
+            std::vector<FieldTimeSteps>& fields, KernelCall& call)
       : program_(program),
         plan_(program.plan),
         tile_(tile),
         fields_(fields),
         call_(call) {}
 
-  // The call's inputs are time steps up to `level`, which is to be read.
-  void ListReads(int64_t level);
+  // The call's inputs are time steps up to `time_step`, which is to be read.
+  void ListReads(int64_t time_step);
   // Reads all of coefficients, which are computed before there are planes.
   void ReadCoefficients();
   // Reads planes up to `last` at least, of all other fields.
   void Read(int64_t last);
 
   // The call's outputs, which are allocated, are to be time steps up to
-  // `level`. Fields that are given `as_computed`, of one time step, get a
+  // `time_step`. Fields that are given `as_computed`, of one time step, get a
   // window in the value that the next task takes, which spares a copy of the
   // tile.
-  void ListGiven(int64_t level, const std::vector<bool>& as_computed);
+  void ListGiven(int64_t time_step, const std::vector<bool>& as_computed);
   // Planes up to `last` of fields that are given as computed are there.
   void Give(int64_t last);
   // All planes of all fields are there.
@@ -52,24 +52,24 @@ class TileCarry {
   // The part's planes after plane `from` and up to plane `to`.
   static Box Planes(const Part& part, int64_t from, int64_t to);
   // The points of `box`, at the time steps that are carried.
-  void Copy(const Part& part, int64_t last_level, bool to_value,
+  void Copy(const Part& part, int64_t last_time_step, bool to_value,
             const Box& box) const;
 
   const TileProgram& program_;
   const TilePlan& plan_;
   const IndexVector& tile_;
-  std::vector<FieldLevels>& fields_;
+  std::vector<FieldTimeSteps>& fields_;
   KernelCall& call_;
   std::vector<Part> coefficients_;
   std::vector<Part> reads_;  // of the other fields
-  int64_t read_level_ = 0;
+  int64_t read_time_step_ = 0;
   int64_t read_to_ = INT64_MIN;  // plane
   // Parts given as computed: cores go to this tile's next task, strips are
   // copied for the tiles beside it.
   std::vector<Part> cores_;
   std::vector<Part> strips_;
   std::vector<Part> copies_;  // of the other fields
-  int64_t given_level_ = 0;
+  int64_t given_time_step_ = 0;
   int64_t given_to_ = INT64_MIN;
 };
 

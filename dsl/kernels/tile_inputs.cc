@@ -80,8 +80,8 @@ std::vector<Box> InputBoxes(const TileProgram& program, const TileRole& role,
       continue;
     }
     if (role.kind == TileRole::Kind::kStatic) continue;
-    for (int64_t level = first; level <= last; ++level) {
-      AddInputs(piece, sweep.PieceBox(p, level, last - level), out);
+    for (int64_t time_step = first; time_step <= last; ++time_step) {
+      AddInputs(piece, sweep.PieceBox(p, time_step, last - time_step), out);
     }
   }
   return out;

@@ -45,7 +45,7 @@ class TileRun {
       call_.outputs[o] = Value::Allocate(outputs[o].element, outputs[o].shape);
     }
     first_result_ = outputs.size() - role_.results.size();
-    return role_.kind == TileRole::Kind::kStatic ? RunStatic() : RunLevels();
+    return role_.kind == TileRole::Kind::kStatic ? RunStatic() : RunTimeSteps();
   }
 
   // Memory that Run() takes beside inputs and outputs; neither need be there.
@@ -62,7 +62,7 @@ class TileRun {
  private:
   bool FitInputs() const;
   absl::Status RunStatic();
-  absl::Status RunLevels();
+  absl::Status RunTimeSteps();
   // Sets up all windows, without memory; bytes of rings and gathered
   // coefficients.
   int64_t SizeAll() {
@@ -93,14 +93,14 @@ class TileRun {
   }
   // True if no time step but the last is looked at when the sweep is through.
   bool IsSweptAway() const;
-  void WriteResults(int64_t level);
+  void WriteResults(int64_t time_step);
   bool IsGivenAsComputed(size_t f) const;
   void WriteCarry();
-  bool IsResultLevel(int64_t level) const;
-  // Zeroes points that no piece stores, in the fields whose `level` goes to the
-  // next task as computed, or in all others, which have come to time step
+  bool IsResultTimeStep(int64_t time_step) const;
+  // Zeroes points that no piece stores, in the fields whose `time_step` goes to
+  // the next task as computed, or in all others, which have come to time step
   // `newest`.
-  void ZeroUncovered(int64_t level, int64_t newest, bool is_given);
+  void ZeroUncovered(int64_t time_step, int64_t newest, bool is_given);
 
   const TileProgram& program_;
   const TilePlan& plan_;
@@ -109,9 +109,9 @@ class TileRun {
   const TileAndBlock at_;
   const IndexVector& tile_ = at_.tile;
   // Time steps that are computed.
-  const int64_t first_ = plan_.FirstLevelOf(at_.block);
-  const int64_t last_ = plan_.LastLevelOf(at_.block);
-  std::vector<FieldLevels> fields_;
+  const int64_t first_ = plan_.FirstTimeStepOf(at_.block);
+  const int64_t last_ = plan_.LastTimeStepOf(at_.block);
+  std::vector<FieldTimeSteps> fields_;
   std::vector<int64_t> offsets_;  // of the rings' windows, in order
   std::vector<Window> inputs_;
   TileSweep sweep_{program_, tile_, fields_, inputs_};
@@ -186,8 +186,9 @@ int64_t TileRun::SizeGathered() {
       AddReads(plan_, piece, sweep_.PieceBox(p, 0, 0), boxes);
     }
     if (piece.is_static || is_static_task) continue;
-    for (int64_t level = first_; level <= last_; ++level) {
-      AddReads(plan_, piece, sweep_.PieceBox(p, level, last_ - level), boxes);
+    for (int64_t time_step = first_; time_step <= last_; ++time_step) {
+      AddReads(plan_, piece, sweep_.PieceBox(p, time_step, last_ - time_step),
+               boxes);
     }
   }
   int64_t bytes = 0;
@@ -213,7 +214,7 @@ int64_t TileRun::SizeRings() {
     is_given_as_computed_.push_back(role_.gives_carry && IsGivenAsComputed(f));
   }
   is_swept_away_ = IsSweptAway();
-  const int64_t levels = last_ - first_ + 1;
+  const int64_t time_steps = last_ - first_ + 1;
   int64_t bytes = 0;
   size_t input = 0;
   for (const TileField& field : plan_.fields) {
@@ -227,13 +228,13 @@ int64_t TileRun::SizeRings() {
     const bool has_planes = field.dims.size() > 1 && field.dims.front() == 0;
     if (is_swept_away_ && !plan_.IsAhead(field) && has_planes && points > 0) {
       const int64_t row = points / box.Extents()[0];
-      const int64_t span = program_.order.Span(levels, sweep_.SlabOf(row));
+      const int64_t span = program_.order.Span(time_steps, sweep_.SlabOf(row));
       if (span < box.Extents()[0]) {
         window.planes = span;
         points = span * row;
       }
     }
-    const int64_t computed = plan_.IsAhead(field) ? levels : 1;
+    const int64_t computed = plan_.IsAhead(field) ? time_steps : 1;
     for (int64_t i = 0; i < std::max<int64_t>(1, computed) + field.carried;
          ++i) {
       fields_.back().ring.push_back(window);
@@ -266,38 +267,39 @@ Value TileRun::TakeScratch() {
 
 // Points of a label that no task creates still go out with their tile, and a
 // value has one digest.
-void TileRun::ZeroUncovered(int64_t level, int64_t newest, bool is_given) {
+void TileRun::ZeroUncovered(int64_t time_step, int64_t newest, bool is_given) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
-    const FieldLevels& levels = fields_[f];
+    const FieldTimeSteps& time_steps = fields_[f];
     const bool is_here =
-        levels.given.has_value() && level == levels.given_level;
+        time_steps.given.has_value() && time_step == time_steps.given_time_step;
     // A field that carries less has newer time steps in its ring.
     if (field.is_static || is_here != is_given ||
-        level < newest - field.carried ||
-        levels.At(level).planes != Window::kAll) {
+        time_step < newest - field.carried ||
+        time_steps.At(time_step).planes != Window::kAll) {
       continue;
     }
     std::vector<Box> open = {plan_.Core(field, tile_)};
     for (size_t p = 0; p < plan_.pieces.size() && !open.empty(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
       if (piece.is_static || !Contains(piece.stores, f)) continue;
-      const Box box = sweep_.PieceBox(p, level, 0);
+      const Box box = sweep_.PieceBox(p, time_step, 0);
       if (box.IsEmpty()) continue;
       std::vector<int32_t> coordinates;
       for (const int32_t d : field.dims) coordinates.push_back(d + 1);
       open = Without(open, Project(box, coordinates));
     }
     for (const Box& box : open) {
-      ZeroBox(fields_[f].At(level), box, ElementBytes(field.element));
+      ZeroBox(fields_[f].At(time_step), box, ElementBytes(field.element));
     }
   }
 }
 
-bool TileRun::IsResultLevel(int64_t level) const {
-  return std::any_of(
-      role_.results.begin(), role_.results.end(),
-      [level](const TileResult& result) { return result.IsWanted(level); });
+bool TileRun::IsResultTimeStep(int64_t time_step) const {
+  return std::any_of(role_.results.begin(), role_.results.end(),
+                     [time_step](const TileResult& result) {
+                       return result.IsWanted(time_step);
+                     });
 }
 
 // True if the last time step of field f may be computed where it is given away:
@@ -333,13 +335,13 @@ bool TileRun::IsSweptAway() const {
         });
     if (field.carried > 0 || is_wanted) return false;
   }
-  for (int64_t level = first_; level < last_; ++level) {
-    if (IsResultLevel(level)) return false;
+  for (int64_t time_step = first_; time_step < last_; ++time_step) {
+    if (IsResultTimeStep(time_step)) return false;
   }
   return true;
 }
 
-absl::Status TileRun::RunLevels() {
+absl::Status TileRun::RunTimeSteps() {
   Value scratch = TakeScratch();
   DOGGED_ASSIGN_OR_RETURN(const Value inputs,
                           PlaceInputs(program_, BoxesOfInputs(), inputs_));
@@ -353,18 +355,18 @@ absl::Status TileRun::RunLevels() {
     ZeroUncovered(last_, last_, /*is_given=*/true);
   }
   // A time step that a result takes is whole before the next one begins.
-  for (int64_t level = first_; level <= last_;) {
-    int64_t to = level;
-    while (to < last_ && !IsResultLevel(to)) ++to;
-    sweep_.RunLevels(
-        level, to, last_, [this](int64_t plane) { carry_.Read(plane); },
+  for (int64_t time_step = first_; time_step <= last_;) {
+    int64_t to = time_step;
+    while (to < last_ && !IsResultTimeStep(to)) ++to;
+    sweep_.RunTimeSteps(
+        time_step, to, last_, [this](int64_t plane) { carry_.Read(plane); },
         [this, to](int64_t plane) {
           if (to == last_) carry_.Give(plane);
         });
     if (!is_swept_away_) carry_.Read(INT64_MAX);
     if (!program_.has_masks) ZeroUncovered(to, to, /*is_given=*/false);
     WriteResults(to);
-    level = to + 1;
+    time_step = to + 1;
   }
   for (size_t r = 0; r < role_.results.size(); ++r) {
     call_.outputs[first_result_ + r].UnifyNans();
@@ -384,20 +386,20 @@ void TileRun::WriteCarry() {
       carried = std::max(carried, field.carried);
     }
     // The last one is done.
-    for (int64_t level = std::max(first_, last_ - carried + 1); level < last_;
-         ++level) {
-      ZeroUncovered(level, last_, /*is_given=*/false);
+    for (int64_t time_step = std::max(first_, last_ - carried + 1);
+         time_step < last_; ++time_step) {
+      ZeroUncovered(time_step, last_, /*is_given=*/false);
     }
   }
   carry_.GiveAll();
 }
 
-void TileRun::WriteResults(int64_t level) {
+void TileRun::WriteResults(int64_t time_step) {
   for (size_t r = 0; r < role_.results.size(); ++r) {
     const TileResult& result = role_.results[r];
     const auto f = static_cast<size_t>(result.field);
     const TileField& field = plan_.fields[f];
-    if (!field.is_static && !result.IsWanted(level)) continue;
+    if (!field.is_static && !result.IsWanted(time_step)) continue;
     Value& value = call_.outputs[first_result_ + r];
     const IndexVector strides = RowMajor(value.shape());
     const int time = result.has_time ? field.time_position : -1;
@@ -405,7 +407,7 @@ void TileRun::WriteResults(int64_t level) {
     const Box wanted = result.WantedOf(plan_.Core(field, tile_));
     if (wanted.IsEmpty()) continue;
     const Window from =
-        EveryOf(fields_[f].At(level), wanted, result.step, bytes);
+        EveryOf(fields_[f].At(time_step), wanted, result.step, bytes);
     Window to{.data = static_cast<char*>(value.mutable_data()),
               .box = from.box,
               .strides = {}};
@@ -414,7 +416,7 @@ void TileRun::WriteResults(int64_t level) {
     }
     if (time >= 0) {
       const int64_t at =
-          (level - result.FirstWanted(first_)) / result.level_step;
+          (time_step - result.FirstWanted(first_)) / result.time_interval;
       to.data += at * strides[time] * bytes;
     }
     CopyBox(from, to, from.box, bytes);

@@ -15,8 +15,8 @@ TileOutput Wanted(const TilePlan& plan, const TileResult& result,
                   const IndexVector& tile, int64_t first, int64_t last) {
   const TileField& field = plan.fields[static_cast<size_t>(result.field)];
   TileOutput out{.element = field.element, .shape = {}};
-  const int64_t levels = result.CountWanted(first, last);
-  if (!field.is_static && levels == 0) {
+  const int64_t time_steps = result.CountWanted(first, last);
+  if (!field.is_static && time_steps == 0) {
     out.shape.push_back(0);
     return out;
   }
@@ -24,7 +24,7 @@ TileOutput Wanted(const TilePlan& plan, const TileResult& result,
       result.CountsOf(result.WantedOf(plan.Core(field, tile)));
   for (int d = 0; d <= extents.size(); ++d) {
     if (d == field.time_position && result.has_time) {
-      out.shape.push_back(levels);
+      out.shape.push_back(time_steps);
     }
     if (d < extents.size()) out.shape.push_back(extents[d]);
   }
@@ -83,8 +83,8 @@ std::vector<TileOutput> OutputsOf(const TileProgram& program,
     }
   }
   for (const TileResult& result : role.results) {
-    out.push_back(Wanted(plan, result, tile, plan.FirstLevelOf(at.block),
-                         plan.LastLevelOf(at.block)));
+    out.push_back(Wanted(plan, result, tile, plan.FirstTimeStepOf(at.block),
+                         plan.LastTimeStepOf(at.block)));
   }
   return out;
 }

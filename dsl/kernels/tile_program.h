@@ -1,5 +1,5 @@
 // TileProgram: common state of the kernels of one tile program; and
-// FieldLevels, the time steps that a task holds. Internal to tile_kernel and
+// FieldTimeSteps, the time steps that a task holds. Internal to tile_kernel and
 // tile_sweep.
 #ifndef DOGGED_DSL_KERNELS_TILE_PROGRAM_H_
 #define DOGGED_DSL_KERNELS_TILE_PROGRAM_H_
@@ -59,12 +59,12 @@ struct SweepOrder {
   int64_t ahead = 0;
   int64_t behind = 0;
 
-  // The lag of the last of `levels` time steps.
-  int64_t LagMax(int64_t levels) const;
+  // The lag of the last of `time_steps` time steps.
+  int64_t LagMax(int64_t time_steps) const;
   // Planes between the first that is read and the last that is written, for
   // slabs of `slab` planes.
-  int64_t Span(int64_t levels, int64_t slab) const {
-    return LagMax(levels) + ahead + behind + kPlanesAtOnce + slab;
+  int64_t Span(int64_t time_steps, int64_t slab) const {
+    return LagMax(time_steps) + ahead + behind + kPlanesAtOnce + slab;
   }
 };
 SweepOrder FindSweepOrder(const TilePlan& plan);
@@ -82,16 +82,16 @@ class TileProgram {
 };
 
 // The time steps of a field that a task holds: a ring of windows.
-struct FieldLevels {
+struct FieldTimeSteps {
   std::vector<Window> ring;  // one for a static field, all for a coefficient
   // The last time step, if it goes straight to where the next task finds it.
   std::optional<Window> given;
-  int64_t given_level = 0;
+  int64_t given_time_step = 0;
 
-  const Window& At(int64_t level) const {
-    if (given.has_value() && level == given_level) return *given;
+  const Window& At(int64_t time_step) const {
+    if (given.has_value() && time_step == given_time_step) return *given;
     const auto n = static_cast<int64_t>(ring.size());
-    return ring[static_cast<size_t>(((level % n) + n) % n)];
+    return ring[static_cast<size_t>(((time_step % n) + n) % n)];
   }
 };
 

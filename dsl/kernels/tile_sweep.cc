@@ -25,10 +25,10 @@ bool Stores(const TilePiece& piece, int32_t field) {
 
 }  // namespace
 
-int64_t SweepOrder::LagMax(int64_t levels) const {
+int64_t SweepOrder::LagMax(int64_t time_steps) const {
   int64_t offset = 0;
   for (const int64_t o : offsets) offset = std::max(offset, o);
-  return (levels - 1) * step + offset;
+  return (time_steps - 1) * step + offset;
 }
 
 // With lag(l, p) = l * step + offsets[p], a slice of p at time step l is
@@ -58,8 +58,8 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
       }
     }
   }
-  const auto at_least = [&out](int64_t distance, int64_t levels) {
-    out.step = std::max(out.step, CeilDiv(distance, levels));
+  const auto at_least = [&out](int64_t distance, int64_t time_steps) {
+    out.step = std::max(out.step, CeilDiv(distance, time_steps));
   };
   for (size_t q = 0; q < plan.pieces.size(); ++q) {
     const TilePiece& reader = plan.pieces[q];
@@ -92,14 +92,15 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
   return out;
 }
 
-Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
+Box TileSweep::PieceBox(size_t p, int64_t time_step,
+                        int64_t time_steps_to_go) const {
   const TilePiece& piece = plan_.pieces[p];
   const auto row =
-      piece.is_static ? size_t{0} : static_cast<size_t>(levels_to_go);
+      piece.is_static ? size_t{0} : static_cast<size_t>(time_steps_to_go);
   const Box tile = plan_.Tile(tile_);
   Box box;
-  box.lower.push_back(level);
-  box.upper.push_back(level);
+  box.lower.push_back(time_step);
+  box.upper.push_back(time_step);
   for (int d = 0; d < plan_.dim_count(); ++d) {
     const auto s = static_cast<size_t>(d);
     box.lower.push_back(tile.lower[d] - program_.halos.below[p][row][s]);
@@ -108,7 +109,7 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
   const bool is_gathered = plan_.IsGathered(piece);
   for (const int32_t store : piece.stores) {
     const TileField& field = plan_.fields[static_cast<size_t>(store)];
-    const Box& window = fields_[static_cast<size_t>(store)].At(level).box;
+    const Box& window = fields_[static_cast<size_t>(store)].At(time_step).box;
     for (int d = is_gathered ? -1 : 0; d < plan_.dim_count(); ++d) {
       const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
                          field.dims.begin();
@@ -126,10 +127,11 @@ Box TileSweep::PieceBox(size_t p, int64_t level, int64_t levels_to_go) const {
       }
     }
   }
-  if (!piece.levels.Holds({level})) box.upper[0] = box.lower[0] - 1;
+  if (!piece.time_steps.Holds({time_step})) box.upper[0] = box.lower[0] - 1;
   for (const AffineExpr& expr : piece.at_least) {
-    // A gathered coefficient's coordinate 0 is no time step, and `level` is 0.
-    const int64_t rest = expr.constant + expr.coefficients[0] * level;
+    // A gathered coefficient's coordinate 0 is no time step, and `time_step` is
+    // 0.
+    const int64_t rest = expr.constant + expr.coefficients[0] * time_step;
     int c = is_gathered ? 0 : 1;
     while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
       ++c;
@@ -196,11 +198,11 @@ TileSweep::Operand TileSweep::PlaceAt(const Window& window,
           .step = part.strides[begin + 1] * element_bytes};
 }
 
-void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
+void TileSweep::AddPart(size_t p, int64_t time_step, int64_t time_steps_to_go,
                         int64_t lag) {
   const TilePiece& piece = plan_.pieces[p];
   Part part;
-  part.box = PieceBox(p, level, levels_to_go);
+  part.box = PieceBox(p, time_step, time_steps_to_go);
   if (part.box.IsEmpty()) return;
   part.function = program_.functions[p].get();
   part.lag = lag;
@@ -212,12 +214,12 @@ void TileSweep::AddPart(size_t p, int64_t level, int64_t levels_to_go,
     for (const int32_t d : field.dims) coordinates.push_back(d + 1);
     const int64_t bytes = ElementBytes(field.element);
     part.stores.push_back(
-        Place(fields_[f].At(level), bytes, coordinates, {}, part));
+        Place(fields_[f].At(time_step), bytes, coordinates, {}, part));
   }
   for (const TileLoad& load : piece.loads) {
     const auto s = static_cast<size_t>(load.source);
     const Window& window =
-        load.is_input ? inputs_[s] : fields_[s].At(level - load.lag);
+        load.is_input ? inputs_[s] : fields_[s].At(time_step - load.lag);
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element
                                                      : plan_.fields[s].element);
     part.loads.push_back(
@@ -277,11 +279,11 @@ void TileSweep::RunStatic(std::optional<int32_t> stage) {
 }
 
 void TileSweep::RunAhead(int64_t first, int64_t last, int64_t block_last) {
-  for (int64_t level = first; level <= last; ++level) {
+  for (int64_t time_step = first; time_step <= last; ++time_step) {
     for (size_t p = 0; p < plan_.pieces.size(); ++p) {
       parts_.clear();
       if (!plan_.IsAhead(plan_.pieces[p])) continue;
-      AddPart(p, level, block_last - level, 0);
+      AddPart(p, time_step, block_last - time_step, 0);
       for (const Part& part : parts_) {
         RunSlice(part, part.box.lower[1], part.box.upper[1]);
       }
@@ -298,25 +300,25 @@ int64_t TileSweep::SlabOf(int64_t row) const {
   return std::max<int64_t>(1, plan_.slab_points / row);
 }
 
-void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last,
-                          absl::FunctionRef<void(int64_t)> need,
-                          absl::FunctionRef<void(int64_t)> made) {
+void TileSweep::RunTimeSteps(int64_t first, int64_t last, int64_t block_last,
+                             absl::FunctionRef<void(int64_t)> need,
+                             absl::FunctionRef<void(int64_t)> made) {
   const SweepOrder& order = program_.order;
   if (last > first && !GoesBySlabs()) {
     const auto none_made = [](int64_t) {};
-    for (int64_t level = first; level < last; ++level) {
-      RunLevels(level, level, block_last, need, none_made);
+    for (int64_t time_step = first; time_step < last; ++time_step) {
+      RunTimeSteps(time_step, time_step, block_last, need, none_made);
     }
-    return RunLevels(last, last, block_last, need, made);
+    return RunTimeSteps(last, last, block_last, need, made);
   }
   RunAhead(first, last, block_last);
   parts_.clear();
-  for (int64_t level = first; level <= last; ++level) {
+  for (int64_t time_step = first; time_step <= last; ++time_step) {
     for (size_t p = 0; p < plan_.pieces.size(); ++p) {
       const TilePiece& piece = plan_.pieces[p];
       if (piece.is_static || plan_.IsAhead(piece)) continue;
-      AddPart(p, level, block_last - level,
-              (level - first) * order.step + order.offsets[p]);
+      AddPart(p, time_step, block_last - time_step,
+              (time_step - first) * order.step + order.offsets[p]);
     }
   }
   if (parts_.empty()) return;
@@ -329,16 +331,16 @@ void TileSweep::RunLevels(int64_t first, int64_t last, int64_t block_last,
     const IndexVector extents = part.box.Extents();
     row = std::max(row, part.box.Count() / extents[1]);
   }
-  const int64_t levels = last - first + 1;
-  const int64_t lag_max = order.LagMax(levels);
+  const int64_t time_steps = last - first + 1;
+  const int64_t lag_max = order.LagMax(time_steps);
   int64_t slab = SlabOf(row);
-  for (const FieldLevels& field : fields_) {
+  for (const FieldTimeSteps& field : fields_) {
     for (const Window& window : field.ring) {
       if (window.planes == Window::kAll) continue;
-      slab = std::min(slab, window.planes - order.Span(levels, 0));
+      slab = std::min(slab, window.planes - order.Span(time_steps, 0));
     }
   }
-  DOGGED_CHECK(slab > 0) << "windows have too few planes for " << levels;
+  DOGGED_CHECK(slab > 0) << "windows have too few planes for " << time_steps;
   for (int64_t at = begin; at <= end; at += slab) {
     need(at + slab - 1 + order.ahead);
     for (const Part& part : parts_) {

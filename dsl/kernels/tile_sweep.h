@@ -16,7 +16,7 @@ class TileSweep {
   // All of these outlive the sweep; `fields` has a ring per field, `inputs` a
   // window per input of the plan, once it runs.
   TileSweep(const TileProgram& program, const IndexVector& tile,
-            const std::vector<FieldLevels>& fields,
+            const std::vector<FieldTimeSteps>& fields,
             const std::vector<Window>& inputs)
       : program_(program),
         plan_(program.plan),
@@ -25,16 +25,16 @@ class TileSweep {
         inputs_(inputs) {}
 
   // The points of a piece, all coordinates; empty if it has none here.
-  Box PieceBox(size_t piece, int64_t level, int64_t levels_to_go) const;
+  Box PieceBox(size_t piece, int64_t time_step, int64_t time_steps_to_go) const;
   // Gathered coefficients, and the static pieces of a stage, if there is one.
   void RunStatic(std::optional<int32_t> stage);
   // Time steps first ... last of a block that ends with time step `block_last`.
   // On its way it calls need(p) before it reads points of time steps before
   // `first` whose first coordinate is at most p, and made(p) after those of
   // time step `last` are there.
-  void RunLevels(int64_t first, int64_t last, int64_t block_last,
-                 absl::FunctionRef<void(int64_t)> need,
-                 absl::FunctionRef<void(int64_t)> made);
+  void RunTimeSteps(int64_t first, int64_t last, int64_t block_last,
+                    absl::FunctionRef<void(int64_t)> need,
+                    absl::FunctionRef<void(int64_t)> made);
   // False if a time step reads points of the one before that are too far away
   // for slabs: then each time step is whole before the next one begins.
   bool GoesBySlabs() const;
@@ -61,7 +61,8 @@ class TileSweep {
   // Computes the pieces for which IsAhead().
   void RunAhead(int64_t first, int64_t last, int64_t block_last);
   // Appends the piece, unless it has no point here.
-  void AddPart(size_t piece, int64_t level, int64_t levels_to_go, int64_t lag);
+  void AddPart(size_t piece, int64_t time_step, int64_t time_steps_to_go,
+               int64_t lag);
   // Appends an operand's strides: dimension e of the window is at coordinate
   // coordinates[e] + shifts[e].
   static Operand Place(const Window& window, int64_t element_bytes,
@@ -76,7 +77,7 @@ class TileSweep {
   const TileProgram& program_;
   const TilePlan& plan_;
   const IndexVector& tile_;
-  const std::vector<FieldLevels>& fields_;
+  const std::vector<FieldTimeSteps>& fields_;
   const std::vector<Window>& inputs_;
   std::vector<Part> parts_;
 };

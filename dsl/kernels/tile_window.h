@@ -64,6 +64,24 @@ inline Window EveryOf(const Window& window, const Box& box,
   return out;
 }
 
+// Calls visit(at) for the first element of each row, along the last dimension,
+// of `box`, which is not empty and has a dimension.
+template <typename Visit>
+void ForEachRow(const Box& box, const Visit& visit) {
+  const int last = box.size() - 1;
+  IndexVector at = box.lower;
+  while (true) {
+    visit(at);
+    int d = last - 1;
+    while (d >= 0 && at[d] == box.upper[d]) {
+      at[d] = box.lower[d];
+      --d;
+    }
+    if (d < 0) return;
+    ++at[d];
+  }
+}
+
 // Copies the elements of `box`, which lies in both.
 inline void CopyBox(const Window& from, const Window& to, const Box& box,
                     int64_t element_bytes) {
@@ -74,27 +92,19 @@ inline void CopyBox(const Window& from, const Window& to, const Box& box,
     return;
   }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
-  IndexVector at = box.lower;
-  while (true) {
+  ForEachRow(box, [&](const IndexVector& at) {
     const char* source = from.data + from.Offset(at) * element_bytes;
     char* target = to.data + to.Offset(at) * element_bytes;
     if (from.strides[last] == 1 && to.strides[last] == 1) {
       std::memcpy(target, source, static_cast<size_t>(n * element_bytes));
-    } else {
-      for (int64_t i = 0; i < n; ++i) {
-        std::memcpy(target + i * to.strides[last] * element_bytes,
-                    source + i * from.strides[last] * element_bytes,
-                    static_cast<size_t>(element_bytes));
-      }
+      return;
     }
-    int d = last - 1;
-    while (d >= 0 && at[d] == box.upper[d]) {
-      at[d] = box.lower[d];
-      --d;
+    for (int64_t i = 0; i < n; ++i) {
+      std::memcpy(target + i * to.strides[last] * element_bytes,
+                  source + i * from.strides[last] * element_bytes,
+                  static_cast<size_t>(element_bytes));
     }
-    if (d < 0) return;
-    ++at[d];
-  }
+  });
 }
 
 // Sets the elements of `box`, which lies in `window`, to zero.
@@ -107,21 +117,13 @@ inline void ZeroBox(const Window& window, const Box& box,
     return;
   }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
-  IndexVector at = box.lower;
-  while (true) {
+  ForEachRow(box, [&](const IndexVector& at) {
     char* const row = window.data + window.Offset(at) * element_bytes;
     for (int64_t i = 0; i < n; ++i) {
       std::memset(row + i * window.strides[last] * element_bytes, 0,
                   static_cast<size_t>(element_bytes));
     }
-    int d = last - 1;
-    while (d >= 0 && at[d] == box.upper[d]) {
-      at[d] = box.lower[d];
-      --d;
-    }
-    if (d < 0) return;
-    ++at[d];
-  }
+  });
 }
 
 }  // namespace dogged::dsl

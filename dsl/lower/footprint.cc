@@ -47,13 +47,13 @@ double CountAt(const PointProgram& points, int32_t array, int32_t version,
 // The index of each array along which a run goes, -1 where there is none. An
 // array that reads itself has the index along which its versions follow one
 // another, or all of them; an array made of such ones has the same.
-class Levels {
+class TimeIndices {
  public:
-  explicit Levels(const PointProgram& points)
+  explicit TimeIndices(const PointProgram& points)
       : points_(points), index_(points.arrays.size(), -1) {
     for (size_t a = 0; a < index_.size(); ++a) {
       index_[a] = VersionIndexOf(points, static_cast<int32_t>(a));
-      if (index_[a] < 0) index_[a] = OwnLevel(static_cast<int32_t>(a));
+      if (index_[a] < 0) index_[a] = OwnTimeIndex(static_cast<int32_t>(a));
     }
     for (size_t round = 0; round < index_.size(); ++round) Follow();
   }
@@ -63,10 +63,10 @@ class Levels {
   // The index at which no task that makes the array reads a later label, and
   // some read an earlier one: where tasks take turns, the second one reads
   // labels of the first.
-  int32_t OwnLevel(int32_t array) const {
+  int32_t OwnTimeIndex(int32_t array) const {
     const int32_t rank = points_.arrays[static_cast<size_t>(array)].rank;
-    for (int32_t level = rank - 1; level >= 0; --level) {
-      const auto v = static_cast<size_t>(level);
+    for (int32_t i = rank - 1; i >= 0; --i) {
+      const auto v = static_cast<size_t>(i);
       bool looks_back = false;
       bool looks_ahead = false;
       for (const PointClass& c : points_.classes) {
@@ -79,7 +79,7 @@ class Levels {
           }
         }
       }
-      if (looks_back && !looks_ahead) return level;
+      if (looks_back && !looks_ahead) return i;
     }
     return -1;
   }
@@ -99,12 +99,12 @@ class Levels {
 
   void Follow(int32_t made, const AffineMap& made_map, int32_t read,
               const AffineMap& read_map) {
-    const int32_t level = index_[static_cast<size_t>(read)];
+    const int32_t time = index_[static_cast<size_t>(read)];
     int32_t& out = index_[static_cast<size_t>(made)];
-    if (level < 0 || out >= 0) return;
+    if (time < 0 || out >= 0) return;
     for (size_t v = 0; v < made_map.size(); ++v) {
       const AffineExpr apart =
-          made_map[v] - read_map[static_cast<size_t>(level)];
+          made_map[v] - read_map[static_cast<size_t>(time)];
       if (!made_map[v].IsConstant() && apart.IsConstant()) {
         out = static_cast<int32_t>(v);
       }
@@ -203,10 +203,10 @@ Footprint FootprintOf(const PointProgram& points) {
     out.inputs += static_cast<double>(c.domain.Count()) *
                   BytesOf(points.arrays[static_cast<size_t>(array)]);
   }
-  const Levels levels(points);
+  const TimeIndices times(points);
   for (size_t i = 0; i < points.arrays.size(); ++i) {
     const auto array = static_cast<int32_t>(i);
-    const int32_t version = levels.Of(i);
+    const int32_t version = times.Of(i);
     if (version >= 0) {
       out.in_use += kVersionsInUse * RowsOf(points, array, version) *
                     BytesOf(points.arrays[i]);

@@ -200,29 +200,32 @@ int TimePosition(const ResultView& view, const Domain& labels) {
   return -1;
 }
 
-// How tiles cut time: label index B holds the time steps from origin + B*depth.
+// How tiles cut time: label index B holds the time steps from origin +
+// B*tile_depth.
 struct Blocks {
   Dimension range;  // of B
   int64_t origin = 0;
-  int64_t depth = 1;
-  int64_t first_level = 0;  // of the wanted ones
-  int64_t last_level = 0;
+  int64_t tile_depth = 1;
+  int64_t first_time_step = 0;  // of the wanted ones
+  int64_t last_time_step = 0;
   int64_t shift = 0;  // time step less the reduction's index
 };
 
 // With time under `for` the tree is over space, once for each time step j of
 // each block B: the points (B, j).
-Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
+Domain TimeStepsOf(const PointReduction& reduction, const Blocks& blocks) {
   Domain out;
   out.dimensions.push_back(blocks.range);
-  const AffineExpr begin =
-      AffineExpr::Index(0) * blocks.depth + AffineExpr::Constant(blocks.origin);
+  const AffineExpr begin = AffineExpr::Index(0) * blocks.tile_depth +
+                           AffineExpr::Constant(blocks.origin);
   out.dimensions.push_back(
       {.name = "level",
        .lower = {{.expr = AffineExpr::Constant(0)},
-                 {.expr = AffineExpr::Constant(blocks.first_level) - begin}},
-       .upper = {{.expr = AffineExpr::Constant(blocks.depth - 1)},
-                 {.expr = AffineExpr::Constant(blocks.last_level) - begin}}});
+                 {.expr =
+                      AffineExpr::Constant(blocks.first_time_step) - begin}},
+       .upper = {
+           {.expr = AffineExpr::Constant(blocks.tile_depth - 1)},
+           {.expr = AffineExpr::Constant(blocks.last_time_step) - begin}}});
   out.guard = Substitute(
       reduction.domain.guard,
       {begin + AffineExpr::Index(1) - AffineExpr::Constant(blocks.shift)});
@@ -231,14 +234,16 @@ Domain LevelsOf(const PointReduction& reduction, const Blocks& blocks) {
 
 // A root for each time step of a block, so that each is created by a map that
 // has one solution.
-void AddLevelRoots(const PointReduction& reduction, const Blocks& blocks,
-                   int32_t created, Tree& tree, Program& program) {
-  for (int64_t j = 0; j < blocks.depth; ++j) {
+void AddTimeStepRoots(const PointReduction& reduction, const Blocks& blocks,
+                      int32_t created, Tree& tree, Program& program) {
+  for (int64_t j = 0; j < blocks.tile_depth; ++j) {
     const int64_t begin = blocks.origin + j;
-    const int64_t first = CeilDiv(blocks.first_level - begin, blocks.depth);
-    const int64_t last = FloorDiv(blocks.last_level - begin, blocks.depth);
+    const int64_t first =
+        CeilDiv(blocks.first_time_step - begin, blocks.tile_depth);
+    const int64_t last =
+        FloorDiv(blocks.last_time_step - begin, blocks.tile_depth);
     if (first > last) continue;
-    const AffineExpr at = AffineExpr::Index(0) * blocks.depth +
+    const AffineExpr at = AffineExpr::Index(0) * blocks.tile_depth +
                           AffineExpr::Constant(begin - blocks.shift);
     Domain domain;
     domain.dimensions.push_back(Range(kBlockIndexName, first, last));
@@ -332,7 +337,7 @@ void TakeRounds(const PointReduction& reduction, const Repeat& repeat,
     const int64_t last = tiles.box.upper[t] - shift;
     while (first <= last && !every.Holds({first})) ++first;
     if (first > last) return;
-    tiles.level_step = step;
+    tiles.time_interval = step;
     tiles.box.lower[t] = first + shift;
     tiles.box.upper[t] = last - (last - first) % step + shift;
   }
@@ -386,45 +391,46 @@ absl::Status AddTileReduction(const PointReduction& reduction,
   const Domain& labels = tiles.domain;
   const int time = TimePosition(view, labels);
   const auto t = static_cast<size_t>(std::max(time, 0));
-  const bool by_level = reduction.domain.size() == 1;
-  if (by_level && (time < 0 || reduction.source_map[t].coefficients[0] != 1)) {
+  const bool by_time_step = reduction.domain.size() == 1;
+  if (by_time_step &&
+      (time < 0 || reduction.source_map[t].coefficients[0] != 1)) {
     return absl::UnimplementedError(absl::StrCat(
         reduction.name, " has an index of space under `for`", kInstead));
   }
   const Blocks blocks{
       .range = labels.size() > 0 ? labels.dimensions.back() : Dimension(),
-      .origin = by_level ? view.origin[t] : 0,
-      .depth = by_level ? view.extent[t] : 1,
-      .first_level = view.lower.empty() ? 0 : view.lower[t],
-      .last_level = view.upper.empty() ? 0 : view.upper[t],
-      .shift = by_level ? reduction.source_map[t].constant : 0};
+      .origin = by_time_step ? view.origin[t] : 0,
+      .tile_depth = by_time_step ? view.extent[t] : 1,
+      .first_time_step = view.lower.empty() ? 0 : view.lower[t],
+      .last_time_step = view.upper.empty() ? 0 : view.upper[t],
+      .shift = by_time_step ? reduction.source_map[t].constant : 0};
   Domain outer;
-  if (by_level) outer = LevelsOf(reduction, blocks);
+  if (by_time_step) outer = TimeStepsOf(reduction, blocks);
   Tree tree(reduction, points, outer, program);
   ReduceBody body = tree.Body(ReduceBody::Step::kTile);
-  if (by_level) {
+  if (by_time_step) {
     body.time_dim = time;
     body.block_index = 0;
-    body.level_index = 1;
+    body.time_step_index = 1;
     body.origin = blocks.origin;
-    body.depth = blocks.depth;
-    body.first_level = blocks.first_level;
-    body.level_step = view.step[t];
+    body.tile_depth = blocks.tile_depth;
+    body.first_time_step = blocks.first_time_step;
+    body.time_interval = view.step[t];
   }
   std::optional<AffineExpr> block;
-  if (by_level) block = AffineExpr::Index(0);
+  if (by_time_step) block = AffineExpr::Index(0);
   AddTileLeaves(tiles, block, program, body, tree);
   tree.Join();
-  if (!by_level) {
+  if (!by_time_step) {
     tree.Root(Domain(), {}, created, reduction.map);
     SetTimes(reduction.time, program);
     return absl::OkStatus();
   }
-  const AffineExpr level = AffineExpr::Index(0) * blocks.depth +
-                           AffineExpr::Index(1) +
-                           AffineExpr::Constant(blocks.origin - blocks.shift);
-  SetTimes(Substitute(reduction.time, {level}), program);
-  AddLevelRoots(reduction, blocks, created, tree, program);
+  const AffineExpr time_step =
+      AffineExpr::Index(0) * blocks.tile_depth + AffineExpr::Index(1) +
+      AffineExpr::Constant(blocks.origin - blocks.shift);
+  SetTimes(Substitute(reduction.time, {time_step}), program);
+  AddTimeStepRoots(reduction, blocks, created, tree, program);
   return absl::OkStatus();
 }
 
@@ -434,18 +440,18 @@ void AddRoundReduction(const PointReduction& reduction,
                        Program& program) {
   // The last index of `tiles` counts the time steps, and so does that of the
   // tree.
-  const int levels = tiles.domain.size() - 1;
+  const int time_steps = tiles.domain.size() - 1;
   Domain outer;
   outer.dimensions.push_back(tiles.domain.dimensions.back());
   size_t t = 0;
   while (reduction.source_map[t].coefficients[0] == 0) ++t;
   const int64_t shift = reduction.source_map[t].constant;
   const AffineExpr at =
-      AffineExpr::Index(0) * wanted.level_step +
+      AffineExpr::Index(0) * wanted.time_interval +
       AffineExpr::Constant(wanted.box.lower[static_cast<int>(t)] - shift);
   AffineExpr block = tiles.map.back();
   std::swap(block.coefficients[0],
-            block.coefficients[static_cast<size_t>(levels)]);
+            block.coefficients[static_cast<size_t>(time_steps)]);
   AffineMap map;
   for (const AffineExpr& expr : reduction.map) {
     map.push_back(Substitute(expr, {at}));

@@ -20,14 +20,14 @@ std::optional<PointResult> ResultOf(const CheckedResult& result,
   const std::optional<AffineExpr> bound = TimeOf(result.domain, program);
   if (!bound) return std::nullopt;
   Repeat::ResultTime time{.time = *bound};
-  bool is_one_level = true;  // each round
+  bool is_one_time_step = true;  // each round
   for (size_t i = 0; i < map.size(); ++i) {
     const int64_t factor = result.ref.index[i].params[p];
     if (factor == 0) continue;
     if (round >= kMaxIndices) return std::nullopt;
     map[i] = map[i] +
              (AffineExpr::Index(round) - AffineExpr::Constant(last)) * factor;
-    is_one_level &= factor == 1;
+    is_one_time_step &= factor == 1;
     time.is_exact = true;
   }
   if (time.is_exact) {
@@ -37,7 +37,7 @@ std::optional<PointResult> ResultOf(const CheckedResult& result,
         {.name = "round",
          .lower = {{.expr = AffineExpr::Constant(repeat.first)}},
          .upper = {{.expr = AffineExpr::Constant(last)}}});
-    is_one_level &= MakeResult(result.ref.array, domain, map).is_grid;
+    is_one_time_step &= MakeResult(result.ref.array, domain, map).is_grid;
     domain.guard.Require(
         {{.expr = time.time - AffineExpr::Constant(repeat.first),
           .kind = Constraint::Kind::kDivisible,
@@ -46,7 +46,7 @@ std::optional<PointResult> ResultOf(const CheckedResult& result,
   PointResult out =
       MakeResult(result.ref.array, std::move(domain), std::move(map));
   out.time = time;
-  if (time.is_exact && is_one_level) out.level_step = repeat.step;
+  if (time.is_exact && is_one_time_step) out.time_interval = repeat.step;
   return out;
 }
 

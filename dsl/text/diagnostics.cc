@@ -57,18 +57,17 @@ Diagnostics::Diagnostics(std::string file, std::string text)
 Diagnostic& Diagnostics::Error(Code code, SourceRange range,
                                std::string message) {
   ++error_count_;
-  all_.push_back({.severity = Severity::kError,
-                  .code = code,
-                  .range = range,
-                  .message = std::move(message),
-                  .note = "",
-                  .help = ""});
-  return all_.back();
+  return Add(Severity::kError, code, range, std::move(message));
 }
 
 Diagnostic& Diagnostics::Warning(Code code, SourceRange range,
                                  std::string message) {
-  all_.push_back({.severity = Severity::kWarning,
+  return Add(Severity::kWarning, code, range, std::move(message));
+}
+
+Diagnostic& Diagnostics::Add(Severity severity, Code code, SourceRange range,
+                             std::string message) {
+  all_.push_back({.severity = severity,
                   .code = code,
                   .range = range,
                   .message = std::move(message),

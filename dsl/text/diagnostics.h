@@ -125,13 +125,15 @@ class Diagnostics {
   static constexpr int kShownMax = 20;
 
  private:
-  std::string file_;
-  std::string text_;
+  Diagnostic& Add(Severity severity, Code code, SourceRange range,
+                  std::string message);
   // Line in the text, from 1.
   int LineOf(int32_t offset) const;
   // The part that a line of the text belongs to; null without parts.
   const SourcePart* PartOf(int line) const;
 
+  std::string file_;
+  std::string text_;
   std::vector<int32_t> line_starts_;
   std::vector<SourcePart> parts_;  // in order
   std::vector<Diagnostic> all_;

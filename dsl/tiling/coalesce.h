@@ -18,7 +18,7 @@ namespace dogged::dsl {
 
 struct TileShape {
   std::vector<int64_t> widths;  // by space dimension; empty: one tile
-  int64_t depth = 1;
+  int64_t depth = 1;            // temporal
   int64_t slab_points = kSlabPoints;
 };
 

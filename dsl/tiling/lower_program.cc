@@ -112,7 +112,7 @@ absl::StatusOr<Program> CoalesceTiled(const PointProgram& points,
   for (size_t r = 0; r < parts.bridges.size(); ++r) {
     const PointReduction& reduction = parts.bridges[r];
     const PointResult& result = parts.tiled.results[wanted + r];
-    if (result.level_step > 0) {
+    if (result.time_interval > 0) {
       AddRoundReduction(reduction, parts.tiled, result, tiles[wanted + r],
                         offset + reduction.array, program);
       continue;

@@ -48,7 +48,7 @@ class Recognizer {
   absl::Status AddLoads(Normal& normal);
   absl::Status Sort();
   void FindStages();
-  absl::Status FindLevels();
+  absl::Status FindTimeSteps();
   // By index of an array's labels.
   const std::vector<Along>& AlongOf(int32_t array) const {
     return placed_.along[static_cast<size_t>(array)];
@@ -153,9 +153,9 @@ void Recognizer::AddConstraint(const Constraint& constraint, Normal& normal) {
   const int count = CountFrom(is_gathered ? 0 : 1, in_space.expr);
   if (constraint.kind == Constraint::Kind::kDivisible && count == 0 &&
       !is_gathered) {
-    auto& levels = normal.piece.levels.any_of;
-    if (levels.empty()) levels.emplace_back();
-    levels.front().push_back(in_space);
+    auto& time_steps = normal.piece.time_steps.any_of;
+    if (time_steps.empty()) time_steps.emplace_back();
+    time_steps.front().push_back(in_space);
     return;
   }
   if (constraint.kind == Constraint::Kind::kDivisible || count > 1) {
@@ -396,7 +396,7 @@ void Recognizer::FindStages() {
   }
 }
 
-absl::Status Recognizer::FindLevels() {
+absl::Status Recognizer::FindTimeSteps() {
   int64_t carried_max = 0;
   for (const TilePiece& piece : plan_.pieces) {
     for (const TileLoad& load : piece.loads) {
@@ -423,7 +423,7 @@ absl::Status Recognizer::FindLevels() {
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const PointResult& result : points_.results) {
     const TileField& field = FieldOf(result.array);
-    if (!result.is_grid && result.level_step == 0) {
+    if (!result.is_grid && result.time_interval == 0) {
       return No(absl::StrCat("the results of ", NameOf(result.array),
                              " are no box, and no steps in one"));
     }
@@ -432,9 +432,9 @@ absl::Status Recognizer::FindLevels() {
     }
   }
   if (last < first) return No("no result depends on time");
-  plan_.first_level = first;
-  plan_.last_level = last;
-  plan_.base_level = std::min(last, first + carried_max - 1);
+  plan_.first_time_step = first;
+  plan_.last_time_step = last;
+  plan_.base_time_step = std::min(last, first + carried_max - 1);
   plan_.depth = carried_max;
   return absl::OkStatus();
 }
@@ -450,7 +450,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());
   FindStages();
-  DOGGED_RETURN_IF_ERROR(FindLevels());
+  DOGGED_RETURN_IF_ERROR(FindTimeSteps());
   if (!HasRoomForHalos(plan_)) return No("its first step comes too late");
   ComputeHalos(plan_);
   return std::move(plan_);

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/tile_bodies.h"
+#include "dsl/ir/tile_plan_codec.h"
+#include "dsl/tiling/tile_map.h"
 
 namespace dogged::dsl {
 namespace {
@@ -89,16 +91,6 @@ Domain TileProgramMaker::Tiles(int64_t first_block, int64_t last_block) const {
   return Domain::Box(ranges);
 }
 
-AffineMap TileProgramMaker::TileMap(std::optional<AffineExpr> block,
-                                    const IndexVector* minus) const {
-  AffineMap map;
-  for (int32_t d = 0; d < dims(); ++d) {
-    map.push_back(AffineExpr::Index(d, minus == nullptr ? 0 : -(*minus)[d]));
-  }
-  if (block.has_value()) map.push_back(*block);
-  return map;
-}
-
 void TileProgramMaker::AddClass(const std::string& name, TaskClass task_class,
                                 TileRole role) {
   task_class.name = name;
@@ -106,7 +98,7 @@ void TileProgramMaker::AddClass(const std::string& name, TaskClass task_class,
   if (program_.repeat) {
     program_.repeat->class_time.push_back(
         role.kind == TileRole::Kind::kStep
-            ? BlockEnd()
+            ? BlockEnd(plan_)
             : AffineExpr::Constant(program_.repeat->first));
   }
   program_.kernels.push_back(
@@ -133,8 +125,9 @@ std::vector<Use> TileProgramMaker::StaticUses(const TileRole& role) const {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     const TileField& field = plan_.fields[f];
     if (!IsTaken(field, role)) continue;
-    Use use{
-        .array = window_arrays_[f], .map = TileMap(std::nullopt), .guard = {}};
+    Use use{.array = window_arrays_[f],
+            .map = TileMap(dims(), std::nullopt),
+            .guard = {}};
     if (field.scalar_input) {
       use.array = scalar_input_arrays_[f];
       use.map.clear();
@@ -157,10 +150,10 @@ void TileProgramMaker::AddStaticClass(int32_t stage) {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     if (window_arrays_[f] < 0 || plan_.fields[f].stage != stage) continue;
     task_class.creates.push_back(
-        {.array = window_arrays_[f], .map = TileMap(std::nullopt)});
+        {.array = window_arrays_[f], .map = TileMap(dims(), std::nullopt)});
   }
   if (task_class.creates.empty()) return;
-  AddResultCreates(0, true, std::nullopt, task_class, role);
+  results_.AddCreates(0, true, std::nullopt, task_class, role);
   AddClass(stage == 0 ? "static" : absl::StrCat("static", stage),
            std::move(task_class), std::move(role));
 }
@@ -178,12 +171,13 @@ void TileProgramMaker::AddStartClass() {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     if (core_arrays_[f] < 0) continue;
     task_class.creates.push_back(
-        {.array = core_arrays_[f], .map = TileMap(zero)});
+        {.array = core_arrays_[f], .map = TileMap(dims(), zero)});
     for (const int32_t strip : strip_arrays_[f]) {
-      task_class.creates.push_back({.array = strip, .map = TileMap(zero)});
+      task_class.creates.push_back(
+          {.array = strip, .map = TileMap(dims(), zero)});
     }
   }
-  AddStartResults(task_class, role);
+  results_.AddStartCreates(task_class, role);
   AddClass("start", std::move(task_class), std::move(role));
 }
 
@@ -192,7 +186,7 @@ void TileProgramMaker::AddStepClasses() {
   // Blocks that create the same results make one class; the last one gives
   // nothing to a next.
   std::set<int64_t> begins = {1, last};
-  for (const WantedResult& wanted : wanted_) {
+  for (const WantedResult& wanted : results_.wanted()) {
     for (const int64_t begin : {wanted.first_block, wanted.last_block + 1}) {
       if (begin >= 1 && begin <= last) begins.insert(begin);
     }
@@ -213,11 +207,12 @@ void TileProgramMaker::AddStepClasses() {
     for (size_t f = 0; f < plan_.fields.size(); ++f) {
       if (core_arrays_[f] < 0) continue;
       const AffineExpr before = block + AffineExpr::Constant(-1);
-      task_class.uses.push_back(
-          {.array = core_arrays_[f], .map = TileMap(before), .guard = {}});
+      task_class.uses.push_back({.array = core_arrays_[f],
+                                 .map = TileMap(dims(), before),
+                                 .guard = {}});
       for (size_t i = 0; i < directions_.size(); ++i) {
         Use use{.array = strip_arrays_[f][i],
-                .map = TileMap(before, &directions_[i]),
+                .map = TileMap(dims(), before, &directions_[i]),
                 .guard = {}};
         std::vector<Constraint> is_there;
         for (int32_t d = 0; d < dims(); ++d) {
@@ -235,12 +230,13 @@ void TileProgramMaker::AddStepClasses() {
       }
       if (!role.gives_carry) continue;
       task_class.creates.push_back(
-          {.array = core_arrays_[f], .map = TileMap(block)});
+          {.array = core_arrays_[f], .map = TileMap(dims(), block)});
       for (const int32_t strip : strip_arrays_[f]) {
-        task_class.creates.push_back({.array = strip, .map = TileMap(block)});
+        task_class.creates.push_back(
+            {.array = strip, .map = TileMap(dims(), block)});
       }
     }
-    AddResultCreates(first_block, false, block, task_class, role);
+    results_.AddCreates(first_block, false, block, task_class, role);
     const std::string name = first_block == last && last > 1 ? "last"
                              : role.results.empty()
                                  ? "step"
@@ -254,16 +250,18 @@ Program TileProgramMaker::Make() {
   program_.repeat = points_.repeat;
   directions_ = plan_.Directions();
   Encoder plan;
-  plan_.Encode(plan);
+  EncodeTilePlan(plan_, plan);
   program_.kernels.push_back(
       {.name = "plan", .kind = "tile-plan", .body = plan.Take()});
   AddArrays();
-  AddResults();
+  results_.Add([this](const std::string& name, const TileField& field) {
+    return AddArray(name, field.element, !field.is_static, false, field);
+  });
   FindScalarInputs();
   for (int32_t stage = 0; stage <= kStagesMax; ++stage) AddStaticClass(stage);
   AddStartClass();
   AddStepClasses();
-  program_.every_task_needed = IsEveryTaskNeeded();
+  program_.every_task_needed = results_.IsEveryTaskNeeded();
   return std::move(program_);
 }
 

@@ -4,30 +4,25 @@
 #define DOGGED_DSL_TILING_TILE_PROGRAM_MAKER_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "dsl/ir/point_program.h"
 #include "dsl/ir/tile_plan.h"
 #include "dsl/ir/tile_role.h"
+#include "dsl/tiling/tile_program_results.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {
-
-// A result, and the blocks whose tasks create labels of it.
-struct WantedResult {
-  TileResult result;
-  int32_t array = 0;
-  int64_t first_block = 0;
-  int64_t last_block = 0;
-};
 
 class TileProgramMaker {
  public:
   TileProgramMaker(const PointProgram& points, const TilePlan& plan,
                    const TargetSize& target)
-      : points_(points), plan_(plan), target_(target) {}
+      : points_(points),
+        plan_(plan),
+        target_(target),
+        results_(points, plan, program_) {}
   Program Make();
 
  private:
@@ -35,16 +30,6 @@ class TileProgramMaker {
   int32_t AddArray(const std::string& name, ElementType element, bool blocks,
                    bool versions, const TileField& field);
   void AddArrays();
-  void AddResults();
-  void AddBlocks(const PointResult& result, WantedResult& wanted,
-                 ResultView& view, ResultSet& set) const;
-  Repeat::ResultTime TimeOfResult(const PointResult& result,
-                                  bool is_static) const;
-  // The last time step of a block, given by index dims().
-  AffineExpr BlockEnd() const {
-    return AffineExpr::Index(dims()) * plan_.depth +
-           AffineExpr::Constant(plan_.base_level);
-  }
   void FindScalarInputs();
   // The static fields that a task of that role reads.
   std::vector<Use> StaticUses(const TileRole& role) const;
@@ -54,13 +39,6 @@ class TileProgramMaker {
   void AddClass(const std::string& name, TaskClass task_class, TileRole role);
   // The tiles of every dimension; with block numbers behind if first <= last.
   Domain Tiles(int64_t first_block, int64_t last_block) const;
-  AffineMap TileMap(std::optional<AffineExpr> block,
-                    const IndexVector* minus = nullptr) const;
-  void AddResultCreates(int64_t first_block, bool is_static,
-                        std::optional<AffineExpr> block, TaskClass& task_class,
-                        TileRole& role) const;
-  void AddStartResults(TaskClass& task_class, TileRole& role) const;
-  bool IsEveryTaskNeeded() const;
   std::vector<int64_t> AffinityOf(const TileField& field,
                                   bool has_blocks) const;
 
@@ -74,7 +52,7 @@ class TileProgramMaker {
   std::vector<int32_t> core_arrays_;
   std::vector<std::vector<int32_t>> strip_arrays_;
   std::vector<int32_t> scalar_input_arrays_;
-  std::vector<WantedResult> wanted_;
+  TileProgramResults results_;
 };
 
 }  // namespace dogged::dsl

@@ -1,14 +1,15 @@
-// The results of a tile program: their labels, and the tasks that create them.
+#include "dsl/tiling/tile_program_results.h"
+
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/tiling/tile_program_maker.h"
+#include "dsl/tiling/tile_map.h"
 
 namespace dogged::dsl {
 
-void TileProgramMaker::AddResults() {
+void TileProgramResults::Add(const AddResultArray& add_array) {
   std::map<std::string, int> seen;
   for (const PointResult& result : points_.results) {
     const std::string& name =
@@ -29,14 +30,14 @@ void TileProgramMaker::AddResults() {
     std::vector<Domain::Range> ranges;
     for (int32_t i = 0; i < result.box.size(); ++i) {
       if (!field.is_static && i == field.time_position) {
-        wanted.result.first_level = result.box.lower[i];
-        wanted.result.last_level = result.box.upper[i];
+        wanted.result.first_time_step = result.box.lower[i];
+        wanted.result.last_time_step = result.box.upper[i];
         const bool varies = result.varies[static_cast<size_t>(i)];
-        wanted.result.has_time = varies && result.level_step == 0;
-        wanted.result.level_step = result.step[static_cast<size_t>(i)];
-        view.step[static_cast<size_t>(i)] = wanted.result.level_step;
+        wanted.result.has_time = varies && result.time_interval == 0;
+        wanted.result.time_interval = result.step[static_cast<size_t>(i)];
+        view.step[static_cast<size_t>(i)] = wanted.result.time_interval;
         view.tile_index.push_back(varies ? dims() : -1);
-        view.origin.push_back(plan_.base_level - plan_.depth + 1);
+        view.origin.push_back(plan_.base_time_step - plan_.depth + 1);
         view.extent.push_back(plan_.depth);
         continue;
       }
@@ -56,12 +57,12 @@ void TileProgramMaker::AddResults() {
                                  plan_.widths[s]});
     }
     const int copy = seen[name]++;
-    wanted.array = AddArray(
+    wanted.array = add_array(
         absl::StrCat(name, "'result", copy == 0 ? "" : absl::StrCat(copy + 1)),
-        field.element, !field.is_static, false, field);
+        field);
     ResultSet set{.array = wanted.array,
                   .domain = Domain::Box(ranges),
-                  .map = TileMap(std::nullopt)};
+                  .map = TileMap(dims(), std::nullopt)};
     set.map.resize(ranges.size());
     if (!field.is_static) AddBlocks(result, wanted, view, set);
     program_.results.push_back(std::move(set));
@@ -75,26 +76,27 @@ void TileProgramMaker::AddResults() {
 }
 
 // Adds the last index of a result's labels, that of blocks.
-void TileProgramMaker::AddBlocks(const PointResult& result,
-                                 WantedResult& wanted, ResultView& view,
-                                 ResultSet& set) const {
+void TileProgramResults::AddBlocks(const PointResult& result,
+                                   WantedResult& wanted, ResultView& view,
+                                   ResultSet& set) const {
   TileResult& tile = wanted.result;
-  wanted.first_block = plan_.BlockOf(tile.first_level);
-  wanted.last_block = plan_.BlockOf(tile.last_level);
+  wanted.first_block = plan_.BlockOf(tile.first_time_step);
+  wanted.last_block = plan_.BlockOf(tile.last_time_step);
   Domain::Range range{.name = kBlockIndexName,
                       .lower = wanted.first_block,
                       .upper = wanted.last_block};
   AffineExpr block = AffineExpr::Index(dims());
-  if (result.level_step > 0) {
-    tile.level_step = result.level_step;
+  if (result.time_interval > 0) {
+    tile.time_interval = result.time_interval;
     range = {.name = "level",
              .lower = 0,
-             .upper = (tile.last_level - tile.first_level) / tile.level_step};
-    block = block * (tile.level_step / plan_.depth) +
+             .upper = (tile.last_time_step - tile.first_time_step) /
+                      tile.time_interval};
+    block = block * (tile.time_interval / plan_.depth) +
             AffineExpr::Constant(wanted.first_block);
     const TileField& field = plan_.fields[static_cast<size_t>(tile.field)];
     const auto t = static_cast<size_t>(field.time_position);
-    view.origin[t] = tile.first_level - wanted.first_block * plan_.depth;
+    view.origin[t] = tile.first_time_step - wanted.first_block * plan_.depth;
     view.step[t] = 1;
   }
   set.domain.dimensions.push_back(
@@ -102,19 +104,19 @@ void TileProgramMaker::AddBlocks(const PointResult& result,
   set.map.push_back(block);
 }
 
-Repeat::ResultTime TileProgramMaker::TimeOfResult(const PointResult& result,
-                                                  bool is_static) const {
+Repeat::ResultTime TileProgramResults::TimeOfResult(const PointResult& result,
+                                                    bool is_static) const {
   const AffineExpr first = AffineExpr::Constant(program_.repeat->first);
   if (is_static) return {.time = first};
-  if (result.level_step == 0) return {.time = BlockEnd()};
-  return {.time = AffineExpr::Index(dims()) * result.level_step + first,
+  if (result.time_interval == 0) return {.time = BlockEnd(plan_)};
+  return {.time = AffineExpr::Index(dims()) * result.time_interval + first,
           .is_exact = result.time.is_exact};
 }
 
-void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
-                                        std::optional<AffineExpr> block,
-                                        TaskClass& task_class,
-                                        TileRole& role) const {
+void TileProgramResults::AddCreates(int64_t first_block, bool is_static,
+                                    std::optional<AffineExpr> block,
+                                    TaskClass& task_class,
+                                    TileRole& role) const {
   for (const WantedResult& wanted : wanted_) {
     const TileField& field =
         plan_.fields[static_cast<size_t>(wanted.result.field)];
@@ -126,32 +128,30 @@ void TileProgramMaker::AddResultCreates(int64_t first_block, bool is_static,
     }
     role.results.push_back(wanted.result);
     task_class.creates.push_back(
-        {.array = wanted.array, .map = TileMap(block)});
+        {.array = wanted.array, .map = TileMap(dims(), block)});
   }
 }
 
-// Adds the results of each block that the start task computes.
-void TileProgramMaker::AddStartResults(TaskClass& task_class,
-                                       TileRole& role) const {
-  for (int64_t b = plan_.BlockOf(plan_.first_level); b <= 0; ++b) {
+void TileProgramResults::AddStartCreates(TaskClass& task_class,
+                                         TileRole& role) const {
+  for (int64_t b = plan_.BlockOf(plan_.first_time_step); b <= 0; ++b) {
     const size_t begin = role.results.size();
-    AddResultCreates(b, false, AffineExpr::Constant(b), task_class, role);
-    const int64_t last = plan_.base_level + b * plan_.depth;
+    AddCreates(b, false, AffineExpr::Constant(b), task_class, role);
+    const int64_t last = plan_.base_time_step + b * plan_.depth;
     for (size_t r = begin; r < role.results.size(); ++r) {
       TileResult& result = role.results[r];
-      result.first_level = result.FirstWanted(last - plan_.depth + 1);
-      result.last_level = std::min(result.last_level, last);
+      result.first_time_step = result.FirstWanted(last - plan_.depth + 1);
+      result.last_time_step = std::min(result.last_time_step, last);
     }
   }
 }
 
-// If some field is wanted everywhere at the end, the last task of every tile
-// is needed, and with it all before, each for the core that it gives.
-bool TileProgramMaker::IsEveryTaskNeeded() const {
+bool TileProgramResults::IsEveryTaskNeeded() const {
   for (size_t w = 0; w < wanted_.size(); ++w) {
     const TileField& field =
         plan_.fields[static_cast<size_t>(wanted_[w].result.field)];
-    if (field.is_static || wanted_[w].result.last_level != plan_.last_level) {
+    if (field.is_static ||
+        wanted_[w].result.last_time_step != plan_.last_time_step) {
       continue;
     }
     bool is_whole = true;

@@ -36,7 +36,7 @@ bool IsInItsRound(const PointResult& result, int32_t time) {
   const AffineExpr left = until - result.map[static_cast<size_t>(time)];
   // Results at many time steps must reach the very end of a round.
   return left.IsConstant() && left.constant >= 0 &&
-         (left.constant == 0 || result.level_step > 0);
+         (left.constant == 0 || result.time_interval > 0);
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan) {
   DOGGED_CHECK(points.repeat.has_value()) << "no loop";
   const Repeat& repeat = *points.repeat;
   const int64_t carried = CarriedMax(plan);
-  const int64_t begin = plan.first_level + carried - 1;
+  const int64_t begin = plan.first_time_step + carried - 1;
   if (repeat.first < begin) {
     return absl::UnimplementedError(absl::StrCat(
         "its tasks look back ", carried, " steps, and its loop may end before ",
@@ -53,7 +53,7 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan) {
   }
   plan.round_first = repeat.first;
   plan.round_step = repeat.step;
-  plan.last_level = repeat.last;
+  plan.last_time_step = repeat.last;
   for (const PointResult& result : points.results) {
     const TileField* const field = TimedField(points, result, plan);
     if (field == nullptr || IsInItsRound(result, field->time_position)) {
@@ -65,7 +65,7 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan) {
   return absl::OkStatus();
 }
 
-std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit) {
+std::vector<int64_t> RoundTileDepths(const TilePlan& plan, int64_t limit) {
   std::set<int64_t> divisors;
   for (int64_t d = 1; d * d <= plan.round_step; ++d) {
     if (plan.round_step % d != 0) continue;
@@ -80,7 +80,7 @@ std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit) {
 }
 
 int64_t RoundBase(const TilePlan& plan, int64_t depth) {
-  const int64_t least = plan.first_level + CarriedMax(plan) - 1;
+  const int64_t least = plan.first_time_step + CarriedMax(plan) - 1;
   return least + (plan.round_first - least) % depth;
 }
 

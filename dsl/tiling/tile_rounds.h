@@ -19,7 +19,7 @@ absl::Status FitRounds(const PointProgram& points, TilePlan& plan);
 
 // The depths that blocks of a loop may have, up to `limit`; 1 at least.
 // Ascending.
-std::vector<int64_t> RoundDepths(const TilePlan& plan, int64_t limit);
+std::vector<int64_t> RoundTileDepths(const TilePlan& plan, int64_t limit);
 
 // Where the start task of a loop's plan with this depth ends.
 int64_t RoundBase(const TilePlan& plan, int64_t depth);

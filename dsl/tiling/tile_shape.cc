@@ -23,8 +23,8 @@ constexpr double kTaskNs = 20e3;     // beside the kernel
 constexpr double kGatheredNs = 2.0;  // an element of a gathered coefficient
 // Below this many points a row is not worth a loop.
 constexpr int64_t kRowMin = 64;
-constexpr std::array<int64_t, 13> kDepths = {1,  2,  3,  4,  6,  8,  12,
-                                             16, 24, 32, 48, 64, 128};
+constexpr std::array<int64_t, 13> kTileDepths = {1,  2,  3,  4,  6,  8,  12,
+                                                 16, 24, 32, 48, 64, 128};
 
 int64_t Extent(const TilePlan& plan, int d) {
   return plan.space.upper[d] - plan.space.lower[d] + 1;
@@ -60,7 +60,7 @@ double GatheredElements(const TilePlan& plan) {
   IndexVector middle;
   for (const int64_t count : plan.counts) middle.push_back(count / 2);
   const Box tile = plan.Tile(middle);
-  Box points{{plan.base_level + 1}, {plan.base_level + plan.depth}};
+  Box points{{plan.base_time_step + 1}, {plan.base_time_step + plan.depth}};
   for (int d = 0; d < plan.dim_count(); ++d) {
     const int64_t halo = HaloOf(plan, static_cast<size_t>(d));
     points.lower.push_back(tile.lower[d] - halo);
@@ -144,15 +144,16 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
 namespace {
 
 void SetDepth(int64_t depth, TilePlan& plan) {
-  const int64_t levels =
-      std::max<int64_t>(1, plan.last_level - plan.base_level);
-  const int64_t levels_max =
+  const int64_t time_steps =
+      std::max<int64_t>(1, plan.last_time_step - plan.base_time_step);
+  const int64_t time_steps_max =
       kHaloEntriesMax / 2 /
       std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
-  plan.depth = std::max<int64_t>(1, std::min({depth, levels, levels_max}));
+  plan.depth =
+      std::max<int64_t>(1, std::min({depth, time_steps, time_steps_max}));
   if (plan.round_step > 0) {
-    plan.depth = RoundDepths(plan, plan.depth).back();
-    plan.base_level = RoundBase(plan, plan.depth);
+    plan.depth = RoundTileDepths(plan, plan.depth).back();
+    plan.base_time_step = RoundBase(plan, plan.depth);
   }
   ComputeHalos(plan);
 }
@@ -206,8 +207,8 @@ void ChooseTileShape(const TargetSize& target, TilePlan& plan) {
   int64_t best_depth = 1;
   const std::vector<int64_t> depths =
       plan.round_step > 0
-          ? RoundDepths(plan, kDepths.back())
-          : std::vector<int64_t>(kDepths.begin(), kDepths.end());
+          ? RoundTileDepths(plan, kTileDepths.back())
+          : std::vector<int64_t>(kTileDepths.begin(), kTileDepths.end());
   for (const int64_t depth : depths) {
     SetDepth(depth, plan);
     ForEachCut(0, plan, [&](const TilePlan& candidate) {
@@ -217,7 +218,7 @@ void ChooseTileShape(const TargetSize& target, TilePlan& plan) {
       best_widths = candidate.widths;
       best_depth = candidate.depth;
     });
-    if (depth >= plan.last_level - plan.base_level) break;
+    if (depth >= plan.last_time_step - plan.base_time_step) break;
   }
   SetTileShape(best_widths, best_depth, plan);
 }

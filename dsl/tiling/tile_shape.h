@@ -1,4 +1,4 @@
-// The shape of tiles: how wide, how deep in time. A function of the program,
+// The shape of tiles: widths and temporal depth. A function of the program,
 // its parameters and the nominal target alone, so that all clients that lower a
 // job get the same tiles.
 #ifndef DOGGED_DSL_TILING_TILE_SHAPE_H_

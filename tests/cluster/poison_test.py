@@ -178,7 +178,7 @@ class Poison:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.clients = []
-        self.helpers = []
+        self.processes = []
         self.pipe = os.path.join(self.folder.name, "pipe")
         self.mark = os.path.join(self.folder.name, "mark")
         os.mkfifo(self.pipe)
@@ -198,9 +198,9 @@ class Poison:
         for client in self.clients:
             client.kill()
             client.wait()
-        for helper in self.helpers:  # only where the test fails
-            if not has_ended(helper):
-                os.kill(helper, signal.SIGKILL)
+        for process in self.processes:  # only where the test fails
+            if not has_ended(process):
+                os.kill(process, signal.SIGKILL)
         self.folder.cleanup()
 
     def start(self, kernel, *arguments, **options):
@@ -219,8 +219,8 @@ class Poison:
     def speaker(self):
         """The process of a kernel that speaks, once one does."""
         with open(self.pipe) as file:
-            self.helpers.append(int(file.read()))
-        return self.helpers[-1]
+            self.processes.append(int(file.read()))
+        return self.processes[-1]
 
 
 def run(*arguments, expect=0):
@@ -266,14 +266,15 @@ def case_embedded():
               "(aborted)", words)
         os.environ["POISON_LOAD"] = "deaf"
         _, words = run(poison.program("good"), expect=1)
-        check("helpers that take no call",
+        check("kernel processes that take no call",
               error_of(words).split(": ", 2)[2],
               "kernel fill of mine.so got no call: 3 new processes ended once "
               "they had loaded it", words)
 
 
 def case_agents():
-    """With three agents: the job fails, they live on, without a helper."""
+    """With three agents: the job fails, they live on, without kernel
+    processes."""
     with Poison() as poison, Standing(DOGGED) as cluster:
         expected = run(poison.program("good"))[0]["result_digest"]
         for _ in range(3):
@@ -281,7 +282,7 @@ def case_agents():
         for at, (kernel, what) in enumerate(SINS.items()):
             _, words = cluster.run(poison.program(kernel), at=at % 3, expect=1)
             check(kernel, error_of(words), failure(kernel, what), words)
-        # Helpers that start as the job ends say nothing of their own.
+        # Kernel processes that start as the job ends say nothing of their own.
         for _ in range(5):
             _, words = run(poison.program("gives_up"), "-D", "N=40",
                            "--agents", 3, expect=1)
@@ -289,21 +290,23 @@ def case_agents():
                   failure("gives_up", SINS["gives_up"]), words)
         for agent in cluster.agents:
             check("an agent", agent.poll(), None)
-            await_that("no helper is left", lambda: not children(agent.pid))
+            await_that("no kernel process is left",
+                       lambda: not children(agent.pid))
         check("alive", [a["state"] for a in cluster.status()["agents"]],
               ["alive"] * 3)
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
-        # A job that ends without its client leaves its results, and no helper.
+        # A job that ends without its client leaves its results, and no kernel
+        # process.
         client = poison.start("once", "--cluster", cluster.addresses[0])
-        helper = poison.speaker()
+        process = poison.speaker()
         client.kill()
         open(poison.mark, "w").close()
-        os.kill(helper, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
         cluster.await_status("done", lambda s: "running" not in [
             j["state"] for j in s["jobs"]])
         for agent in cluster.agents:
-            await_that("a job that is done needs no helper",
+            await_that("a job that is done needs no kernel process",
                        lambda: not children(agent.pid))
         # Users who trust kernels may have them in the agent.
         job = (poison.program("good"), "-D", "N=40")
@@ -313,42 +316,42 @@ def case_agents():
         check("digest", report["result_digest"], expected, words)
         check("agents that ran tasks",
               [n > 0 for n in report["tasks_per_agent"]], [True] * 4, report)
-        check("its helpers", children(cluster.agents[3].pid), [])
+        check("its processes", children(cluster.agents[3].pid), [])
 
 
 def case_endless():
     """A kernel that never returns: one signal ends the run, also one that goes
-    to all of the terminal's group, and the helper with it."""
+    to all of the terminal's group, and the kernel process with it."""
     with Poison() as poison:
         for send in (os.kill, os.killpg):
             for number in (signal.SIGTERM, signal.SIGINT):
-                # The run has one descriptor more, of a number that no helper
-                # uses.
+                # The run has one descriptor more, of a number that no kernel
+                # process uses.
                 more = fcntl.fcntl(2, fcntl.F_DUPFD, 20)
                 client = poison.start("endless", stderr=subprocess.PIPE,
                                       pass_fds=(more,), process_group=0)
                 os.close(more)
-                helper = poison.speaker()
-                check("descriptors of the helper",
-                      sorted(os.listdir(f"/proc/{helper}/fd")),
+                process = poison.speaker()
+                check("descriptors of the process",
+                      sorted(os.listdir(f"/proc/{process}/fd")),
                       ["0", "1", "2", "3", "4", "5"])
-                check("group of the helper", os.getpgid(helper), helper)
+                check("group of the process", os.getpgid(process), process)
                 send(client.pid, number)
                 _, words = client.communicate(timeout=120)
                 check("exit status", client.returncode, 130, words)
                 if "interrupted: stopped endless at" not in words:
                     raise SystemExit(f"what was interrupted? {words}")
-                check("the helper has ended", has_ended(helper), True)
+                check("the process has ended", has_ended(process), True)
         # An interrupt also ends the loading of a library that never ends.
         client = poison.start("endless", stderr=subprocess.PIPE,
                               env={**os.environ, "POISON_LOAD": "hangs"})
-        helper = poison.speaker()
+        process = poison.speaker()
         client.terminate()
         _, words = client.communicate(timeout=120)
         check("exit status", client.returncode, 130, words)
         if "nothing has run" not in words:
             raise SystemExit(f"what was interrupted? {words}")
-        check("the helper has ended", has_ended(helper), True)
+        check("the process has ended", has_ended(process), True)
 
 
 def case_endless_agents():
@@ -375,11 +378,11 @@ def case_endless_agents():
 
         for _ in range(3):
             client = start()
-            helper = poison.speaker()
+            process = poison.speaker()
             report, words = cluster.run(HEAT, "-D", "N=20001")
             check("digest", report["result_digest"], heat, words)
             cancel(client)
-            await_that("the helper has ended", lambda: has_ended(helper))
+            await_that("the process has ended", lambda: has_ended(process))
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
         # The agent where it runs is told to leave, and does; another one takes
@@ -388,10 +391,10 @@ def case_endless_agents():
         agent = parent(poison.speaker())
         leaver = [a.pid for a in cluster.agents].index(agent)
         cluster.agents[leaver].send_signal(signal.SIGTERM)
-        helper = poison.speaker()
+        process = poison.speaker()
         check("leaving", cluster.agents[leaver].wait(120), 0)
         cancel(client, at=(leaver + 1) % 3)
-        await_that("the helper has ended", lambda: has_ended(helper))
+        await_that("the process has ended", lambda: has_ended(process))
 
 
 def case_endless_here():
@@ -407,8 +410,8 @@ def case_endless_here():
 
 
 def case_killed():
-    """A helper that is killed once costs a call, not the job. An agent that is
-    killed leaves no helper."""
+    """A kernel process that is killed once costs a call, not the job. An agent
+    that is killed leaves no kernel process."""
     with Poison() as poison, Standing(DOGGED) as cluster:
         expected = run(poison.program("good"))[0]["result_digest"]
         for _ in range(3):
@@ -416,24 +419,24 @@ def case_killed():
         for where in ([], ["--cluster", cluster.addresses[0]]):
             client = poison.start("once", "--json", *where,
                                   stdout=subprocess.PIPE)
-            helper = poison.speaker()
+            process = poison.speaker()
             open(poison.mark, "w").close()
-            os.kill(helper, signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
             out, _ = client.communicate(timeout=120)
             check("exit status", client.returncode, 0, out)
             check("digest", json.loads(out)["result_digest"], expected, out)
             os.remove(poison.mark)
         client = poison.start("once", "-D", "N=7", "--json", "--agents", "3",
                               stdout=subprocess.PIPE)
-        helper = poison.speaker()
-        agent = parent(helper)
-        helpers = children(agent)
-        if helper not in helpers:
-            raise SystemExit(f"{helper} is none of {helpers}")
+        process = poison.speaker()
+        agent = parent(process)
+        processes = children(agent)
+        if process not in processes:
+            raise SystemExit(f"{process} is none of {processes}")
         open(poison.mark, "w").close()  # for the next one who runs the task
         os.kill(agent, signal.SIGKILL)
-        await_that("no helper is left",
-                   lambda: all(has_ended(one) for one in helpers))
+        await_that("no kernel process is left",
+                   lambda: all(has_ended(one) for one in processes))
         out, _ = client.communicate(timeout=120)
         check("exit status", client.returncode, 0, out)
         check("lost", json.loads(out)["agents_lost"], 1, out)

@@ -3,8 +3,6 @@
 // point with no help from the analysis: producers of each label, missing
 // labels, cycles, domains of boundaries, needed tasks. Then single programs for
 // cases that random ones don't reach.
-#include "dsl/check/analysis.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/check/check.h"
+#include "dsl/isl/analysis_isl.h"
 #include "dsl/text/parser.h"
 #include "runtime/base/random.h"
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/ir/tile_plan_codec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/dsl/compile_tools.h"
@@ -308,7 +309,7 @@ result u(:)(:)(500)
     options.target = {.agents = 2, .workers = 2};
     const Job job = MustCompile(program, options);
     Decoder in(job.program.kernels.front().body);
-    return TilePlan::Decode(in).widths;
+    return DecodeTilePlan(in).widths;
   };
   const std::vector<int64_t> by_rows = rows(text);
   const std::vector<int64_t> by_columns =

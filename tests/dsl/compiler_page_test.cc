@@ -12,10 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "dsl/check/analysis.h"
 #include "dsl/check/check.h"
 #include "dsl/ir/point_program.h"
 #include "dsl/ir/tile_bodies.h"
+#include "dsl/isl/analysis_isl.h"
 #include "dsl/kernels/c_kernels.h"
 #include "dsl/lower/lower.h"
 #include "dsl/text/diagnostics.h"
@@ -322,12 +322,12 @@ std::string PlanText(const TilePlan& plan) {
   const Names names = {"t", "x"};
   std::string out = absl::StrCat(
       "space ", BoxText(plan.space), " in ", absl::StrJoin(plan.counts, " x "),
-      " tiles of ", absl::StrJoin(plan.widths, " x "), "\nlevels ",
-      plan.first_level, ":", plan.last_level, ", the start up to ",
-      plan.base_level, ", then ", plan.depth, " at a time\n");
+      " tiles of ", absl::StrJoin(plan.widths, " x "), "\ntime steps ",
+      plan.first_time_step, ":", plan.last_time_step, ", the start up to ",
+      plan.base_time_step, ", then ", plan.depth, " at a time\n");
   for (const TileField& field : plan.fields) {
     absl::StrAppend(&out, "field ", field.name, ": ", field.carried,
-                    " level carried, reads ", field.halo_below[0],
+                    " time step carried, reads ", field.halo_below[0],
                     " before and ", field.halo_above[0], " behind a tile\n");
   }
   for (const TilePiece& piece : plan.pieces) {
@@ -339,9 +339,9 @@ std::string PlanText(const TilePlan& plan) {
     if (!where.empty()) {
       absl::StrAppend(&out, "  where ", absl::StrJoin(where, ", "), "\n");
     }
-    if (!piece.levels.IsAlways()) {
-      absl::StrAppend(&out, "  at levels ", GuardText(piece.levels, names),
-                      "\n");
+    if (!piece.time_steps.IsAlways()) {
+      absl::StrAppend(&out, "  at time steps ",
+                      GuardText(piece.time_steps, names), "\n");
     }
     for (const TileLoad& load : piece.loads) {
       const std::string field =

@@ -174,7 +174,7 @@ class FieldMaker {
             .otherwise = {}};
   }
 
-  // The first levels: by a task over all of space, or by a boundary.
+  // The first time steps: by a task over all of space, or by a boundary.
   void MakeStart(size_t f) {
     const FieldArray& array = out_.arrays_[f];
     for (int64_t t = 0; t < order_; ++t) {

@@ -17,7 +17,7 @@ ProgramFacts FactsOf(const std::string& text, const CompileOptions& options,
   return out;
 }
 
-TEST(Footprint, AStencilHasTwoLevelsInUse) {
+TEST(Footprint, AStencilHasTwoTimeStepsInUse) {
   CompileOptions options = Options();
   options.parameters = {{"N", "1001"}, {"T", "50"}};
   const std::string text = ReadApp("heat1d/heat1d.dog");
@@ -75,7 +75,7 @@ TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {
 }
 
 // Red reads the step before, black what red made of this one.
-TEST(Footprint, WhereTasksTakeTurnsTwoLevelsAreInUse) {
+TEST(Footprint, WhereTasksTakeTurnsTwoTimeStepsAreInUse) {
   const std::string text = R"(
 param N = 32
 param T = 9

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "dsl/check/analysis.h"
 #include "dsl/check/check.h"
 #include "dsl/compile.h"
 #include "dsl/isl/analysis_isl.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/check/analysis.h"
 #include "dsl/check/check.h"
+#include "dsl/isl/analysis_isl.h"
 #include "dsl/text/format.h"
 #include "dsl/text/include.h"
 #include "dsl/text/parser.h"

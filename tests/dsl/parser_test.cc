@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/check/analysis.h"
 #include "dsl/check/check.h"
 #include "dsl/text/print.h"
 #include "runtime/base/random.h"

@@ -145,7 +145,7 @@ struct RandomStencil {
     return out;
   }
 
-  // The fields at the last level, one after another.
+  // The fields at the last time step, one after another.
   std::vector<std::vector<double>> Loops() const;
 };
 

@@ -90,23 +90,23 @@ result largest
   const auto u = out.values[0].span<double>();  // (x)(y)(t)
   const size_t n = 41;
   const size_t steps = 13;
-  const auto level = [&](size_t t) {
+  const auto time_step = [&](size_t t) {
     std::vector<double> values;
     for (size_t i = 0; i < n * n; ++i) values.push_back(u[i * steps + t]);
     return values;
   };
   for (size_t t = 0; t < steps; ++t) {
     long double sum = 0;
-    for (const double value : level(t)) sum += value;
+    for (const double value : time_step(t)) sum += value;
     EXPECT_NEAR(out.values[1].span<double>()[t], static_cast<double>(sum),
                 1e-12);
     if (t + 1 == steps) continue;
     long double squares = 0;
-    for (const double value : level(t)) squares += value * value;
+    for (const double value : time_step(t)) squares += value * value;
     EXPECT_NEAR(out.values[4].span<double>()[t],
                 std::sqrt(static_cast<double>(squares)), 1e-12);
   }
-  const auto last = level(steps - 1);
+  const auto last = time_step(steps - 1);
   std::vector<double> inner;
   double largest = 0;
   for (size_t x = 1; x + 1 < n; ++x) {

@@ -1,5 +1,5 @@
-// Aim: results and reductions of every s-th level and every s-th point keep a
-// program in its tiles, hold no more than those, and have the bits of its
+// Aim: results and reductions of every s-th time step and every s-th point keep
+// a program in its tiles, hold no more than those, and have the bits of its
 // points.
 // Method: random stencils with random ranges of space and time, in random tiles
 // and in points; the elements of tiles are counted.
@@ -38,7 +38,7 @@ std::string RandomSpace(const RandomStencil& stencil, Rng& rng) {
   return out;
 }
 
-// `stencil` with some of its levels and points behind.
+// `stencil` with some of its time steps and points behind.
 std::string WithSteps(const RandomStencil& stencil, Rng& rng) {
   const int64_t last = stencil.order + stencil.steps - 1;
   const std::string all = stencil.Ranges();

@@ -3,8 +3,6 @@
 // Method: the plan of a program of its own; cut short, with bytes changed, with
 // each number at its ends. A plan that is let through is worked out as before a
 // run.
-#include "dsl/ir/tile_plan.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "dsl/ir/tile_plan_codec.h"
 #include "dsl/kernels/tile_program.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
@@ -20,7 +19,7 @@
 namespace dogged::dsl {
 namespace {
 
-// Two fields, one of them static and from a file, two levels back.
+// Two fields, one of them static and from a file, two time steps back.
 constexpr char kText[] = R"(
 param N = 20
 param T = 12
@@ -55,7 +54,7 @@ std::string PlanBytes() {
 // Does with a plan all that comes before a run; false if it is refused.
 bool IsTaken(absl::string_view bytes) {
   Decoder in(bytes);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   if (!in.Finish("plan").ok()) return false;
   ComputeHalos(plan);
   FindSweepOrder(plan);
@@ -73,10 +72,10 @@ bool IsTaken(absl::string_view bytes) {
 bool IsTakenWith(absl::string_view bytes,
                  absl::FunctionRef<void(TilePlan&)> change) {
   Decoder in(bytes);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   change(plan);
   Encoder out;
-  plan.Encode(out);
+  EncodeTilePlan(plan, out);
   return IsTaken(out.view());
 }
 
@@ -135,9 +134,9 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
       {"space's end", [](auto& p, int64_t n) { p.space.upper[1] = n; }},
       {"width", [](auto& p, int64_t n) { p.widths[0] = n; }},
       {"count", [](auto& p, int64_t n) { p.counts[1] = n; }},
-      {"first level", [](auto& p, int64_t n) { p.first_level = n; }},
-      {"base level", [](auto& p, int64_t n) { p.base_level = n; }},
-      {"last level", [](auto& p, int64_t n) { p.last_level = n; }},
+      {"first time step", [](auto& p, int64_t n) { p.first_time_step = n; }},
+      {"base time step", [](auto& p, int64_t n) { p.base_time_step = n; }},
+      {"last time step", [](auto& p, int64_t n) { p.last_time_step = n; }},
       {"depth", [](auto& p, int64_t n) { p.depth = n; }},
       {"first round", [](auto& p, int64_t n) { p.round_first = n; }},
       {"step of rounds", [](auto& p, int64_t n) { p.round_step = n; }},
@@ -170,25 +169,25 @@ TEST(TilePlanTest, NumbersAtTheirEndsAreRefused) {
   for (const auto& [name, change] : changes) {
     for (const int64_t end : ends) {
       Decoder in(bytes);
-      TilePlan plan = TilePlan::Decode(in);
+      TilePlan plan = DecodeTilePlan(in);
       ASSERT_TRUE(in.ok());
       change(plan, end);
       Encoder out;
-      plan.Encode(out);
+      EncodeTilePlan(plan, out);
       const std::string changed = out.Take();
       EXPECT_FALSE(IsTaken(changed)) << name << " is " << end;
     }
   }
 }
 
-// Each level of a block takes memory, whoever asks for it.
-TEST(TilePlanTest, BlocksHaveSoManyLevels) {
+// Each time step of a block takes memory, whoever asks for it.
+TEST(TilePlanTest, BlocksHaveSoManyTimeSteps) {
   const std::string bytes = PlanBytes();
   Decoder in(bytes);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   plan.depth = int64_t{1} << 39;
   Encoder out;
-  plan.Encode(out);
+  EncodeTilePlan(plan, out);
   EXPECT_FALSE(IsTaken(out.view()));
 }
 
@@ -298,7 +297,7 @@ result u(:)(4)
 TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
   const std::string bytes = PlanBytes();
   Decoder in(bytes);
-  TilePlan plan = TilePlan::Decode(in);
+  TilePlan plan = DecodeTilePlan(in);
   for (TilePiece& piece : plan.pieces) {
     for (TileLoad& load : piece.loads) {
       if (load.is_input) continue;
@@ -308,7 +307,7 @@ TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
     }
   }
   Encoder out;
-  plan.Encode(out);
+  EncodeTilePlan(plan, out);
   EXPECT_FALSE(IsTaken(out.view()));
 }
 

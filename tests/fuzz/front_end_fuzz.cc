@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "dsl/check/analysis.h"
 #include "dsl/check/check.h"
+#include "dsl/isl/analysis_isl.h"
 #include "dsl/text/format.h"
 #include "dsl/text/include.h"
 #include "dsl/text/parser.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ideas and files agree: in the packages and folders below a source file has a
-header of its own, and a class stands in the source file of its header and in one
+"""Ideas and files agree: in the packages below a source file has a header
+of its own, and a class stands in the source file of its header and in one
 more at most.
 Everywhere: no folder has more than 40 sources, and no comment and no page names a
 file or a decision (ADR-7) that is not there.
@@ -16,21 +16,9 @@ import sys
 
 import source
 
-FOLDERS = ("kvstore", "kvstore/dictionary", "kvstore/lending", "kvstore/messages",
-           "kvstore/placement", "kvstore/replication", "kvstore/storage", "runtime/job",
-           "runtime/job/context", "runtime/job/search", "runtime/job/tasks",
-           "runtime/job/inputs", "runtime/job/storage",
-           "runtime/agent", "runtime/agent/loop", "runtime/agent/records",
-           "routing/membership", "apps/dogged/client",
-           "dsl", "dsl/text", "dsl/ir", "dsl/kernels", "dsl/lower", "dsl/tiling")
-# Second halves of classes: the encoded form of a TilePlan's many parts, results
-# of a tile program.
-WITHOUT_HEADER = {"dsl/ir/tile_plan_codec.cc",
-                  "dsl/tiling/tile_program_results.cc"}
-
-# Here all folders do; what starts or is started by a program of its own, and what
-# is compiled once for each instruction set, has no header.
-PACKAGES = ("apps", "kvstore", "routing", "runtime")
+# What starts or is started by a program of its own, and what is compiled once for
+# each instruction set, has no header.
+PACKAGES = ("apps", "dsl", "kvstore", "routing", "runtime")
 PROGRAM = re.compile(r"apps/(?:\w+/(?:main|reference)|dogged_bench/(?:\w+_bench|"
                      r"multicast_model|peers/\w+)|tiles/micro_kernels_\d)\.cc")
 
@@ -48,7 +36,7 @@ COMMENT = re.compile(r"//[^\n]*")
 
 
 def is_held(path):
-    return (path.split("/")[0] in PACKAGES or os.path.dirname(path) in FOLDERS)
+    return path.split("/")[0] in PACKAGES
 
 
 def check_headers(paths):
@@ -56,8 +44,7 @@ def check_headers(paths):
     return [f"{path}:1: no header {path[:-3]}.h: which idea is it about?"
             for path in paths
             if path.endswith(".cc") and is_held(path)
-            and path[:-3] + ".h" not in known and path not in WITHOUT_HEADER
-            and not PROGRAM.fullmatch(path)]
+            and path[:-3] + ".h" not in known and not PROGRAM.fullmatch(path)]
 
 
 def check_folders(paths):

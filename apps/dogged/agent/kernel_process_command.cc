@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/tiles/blas_kernels.h"
-#include "runtime/exec/kernels/helper_process.h"
+#include "runtime/exec/kernels/kernel_call_server.h"
 
 namespace dogged {
 
@@ -22,7 +22,7 @@ ExitCode KernelProcessCommand(const char* parent) {
   if (absl::SimpleAtoi(parent, &number) && ServeKernelCalls(number)) {
     return ExitCode::kDone;
   }
-  PrintError("kernel-helper is for agents alone");
+  PrintError("kernel-process is for agents alone");
   return ExitCode::kMistyped;
 }
 

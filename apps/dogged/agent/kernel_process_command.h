@@ -1,5 +1,5 @@
 // The process in which kernels of a user's library run. See
-// runtime/exec/kernels/kernel_helper.h.
+// runtime/exec/kernels/kernel_process.h.
 #ifndef DOGGED_APPS_DOGGED_AGENT_KERNEL_PROCESS_COMMAND_H_
 #define DOGGED_APPS_DOGGED_AGENT_KERNEL_PROCESS_COMMAND_H_
 

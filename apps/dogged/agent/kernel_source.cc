@@ -24,7 +24,7 @@ dsl::CompileSource KernelSource::compile() const {
 LoadLibrary KernelSource::load_library() const {
   return [this](const KernelLibrarySpec& spec) {
     return libraries_ == Libraries::kHere ? compiler_.LoadHere(spec)
-                                          : helpers_.Load(spec);
+                                          : processes_.Load(spec);
   };
 }
 

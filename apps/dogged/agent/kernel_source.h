@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "apps/dogged/process/environment.h"
 #include "dsl/kernels/c_kernels.h"
-#include "runtime/exec/kernels/helper_library.h"
 #include "runtime/exec/kernels/kernel_library.h"
+#include "runtime/exec/kernels/kernel_processes.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 #include "runtime/graph/numeric_class.h"
@@ -36,16 +36,16 @@ class KernelSource {
                                    absl::Status* trouble = nullptr) const;
   dsl::CompileSource compile() const;
   LoadLibrary load_library() const;
-  // See KernelCompiler::Interrupt() and KernelHelpers::Interrupt().
+  // See KernelCompiler::Interrupt() and KernelProcesses::Interrupt().
   void Interrupt() const {
     compiler_.Interrupt();
-    helpers_.Interrupt();
+    processes_.Interrupt();
   }
 
  private:
   KernelRegistry registry_;
   KernelCompiler compiler_;
-  KernelHelpers helpers_;
+  KernelProcesses processes_;
   Libraries libraries_;
   NumericParts numeric_parts_;
 };

@@ -9,7 +9,7 @@
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/text_file.h"
 #include "apps/output/npy.h"
-#include "dsl/check/analysis.h"
+#include "dsl/isl/analysis_isl.h"
 #include "dsl/text/diagnostics.h"
 #include "runtime/base/status.h"
 

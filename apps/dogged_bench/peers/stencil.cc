@@ -68,14 +68,14 @@ void CopyRows(const double* from, const Range3& from_box, double* to,
   }
 }
 
-// `levels` steps over `window`, of which `box` comes out right: in buffers of
+// `time_steps` over `window`, of which `box` comes out right: in buffers of
 // this thread, whose halo shrinks by one a step.
 void RunTile(const StencilPeer& peer, const Range3& box, const Range3& window,
-             int64_t levels, std::array<double*, 3>& ring) {
+             int64_t time_steps, std::array<double*, 3>& ring) {
   const Range3 inside = Inside(peer);
   const int64_t y_stride = window.Extent(2);
   const int64_t x_stride = window.Extent(1) * y_stride;
-  for (int64_t to_go = levels - 1; to_go >= 0; --to_go) {
+  for (int64_t to_go = time_steps - 1; to_go >= 0; --to_go) {
     Range3 now = box;
     for (size_t d = 0; d < 3; ++d) {
       now.lower[d] = std::max(box.lower[d] - to_go, inside.lower[d]);
@@ -111,7 +111,7 @@ struct TiledRun {
       window_max *= std::min(peer.extent[d], peer.tile[d] + 2 * peer.depth);
     }
   }
-  void Tile(int64_t number, int64_t levels);
+  void Tile(int64_t number, int64_t time_steps);
 
   const StencilPeer& peer;
   // A step and, for the second order, the one before; and the next ones.
@@ -122,7 +122,7 @@ struct TiledRun {
   int64_t window_max = 1;
 };
 
-void TiledRun::Tile(int64_t number, int64_t levels) {
+void TiledRun::Tile(int64_t number, int64_t time_steps) {
   thread_local std::array<Buffer, 3> buffers;
   thread_local int64_t buffer_count = 0;
   if (buffer_count < window_max) {
@@ -141,15 +141,15 @@ void TiledRun::Tile(int64_t number, int64_t levels) {
   for (size_t d = 3; d-- > 0;) {
     box.lower[d] = number % counts[d] * peer.tile[d];
     box.upper[d] = std::min(box.lower[d] + peer.tile[d], peer.extent[d]) - 1;
-    window.lower[d] = std::max<int64_t>(box.lower[d] - levels, 0);
-    window.upper[d] = std::min(box.upper[d] + levels, peer.extent[d] - 1);
+    window.lower[d] = std::max<int64_t>(box.lower[d] - time_steps, 0);
+    window.upper[d] = std::min(box.upper[d] + time_steps, peer.extent[d] - 1);
     number /= counts[d];
   }
   // The walls of every buffer stay as they are.
   for (size_t b = 0; b < 3; ++b) {
     CopyRows(now[b == 0 ? 1 : 0].get(), all, ring[b], window, window);
   }
-  RunTile(peer, box, window, levels, ring);
+  RunTile(peer, box, window, time_steps, ring);
   CopyRows(ring[1], window, next[0].get(), all, box);
   if (peer.is_second_order) {
     CopyRows(ring[0], window, next[1].get(), all, box);
@@ -291,10 +291,10 @@ std::vector<double> RunTiled(const StencilPeer& peer, int threads) {
   TiledRun run(peer, count);
   for (const Buffer& buffer : run.now) Start(peer, buffer.get(), threads);
   for (int64_t done = 0; done < peer.steps; done += peer.depth) {
-    const int64_t levels = std::min(peer.depth, peer.steps - done);
+    const int64_t time_steps = std::min(peer.depth, peer.steps - done);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t tile = 0; tile < run.tile_count; ++tile) {
-      run.Tile(tile, levels);
+      run.Tile(tile, time_steps);
     }
     std::swap(run.now, run.next);
   }

@@ -1,0 +1,117 @@
+#include "dsl/isl/coverage.h"
+
+#include <isl/set.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/check/index_names.h"
+#include "dsl/check/repeat.h"
+#include "dsl/isl/label_help.h"
+#include "dsl/isl/making_help.h"
+#include "dsl/isl/point_text.h"
+#include "dsl/isl/set_queries.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Pieces of a set of missing labels that are reported one by one.
+constexpr int kPiecesMax = 6;
+
+std::string HelpWithRounds(const Proof& proof) {
+  const CheckedRepeat& repeat = *proof.program.repeat;
+  const CheckedParameter& parameter =
+      proof.program.parameters[static_cast<size_t>(repeat.parameter)];
+  return absl::StrCat("the condition is asked at every  ", parameter.name,
+                      " = ", repeat.first, ":", parameter.integer, ":",
+                      repeat.step, ":  make what it reads at all of these");
+}
+
+void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
+  const CheckedArray& made = proof.program.arrays[static_cast<size_t>(array)];
+  // Labels between the steps of a task are told by numbers.
+  const auto stepped = SteppedOver(proof, array, piece);
+  const auto text = [&](std::vector<std::string> names) {
+    if (stepped) {
+      const size_t i = stepped->index;
+      names[i] = absl::StrCat(FirstPoint(piece)[i]);
+    }
+    return LabelsText(made.name, piece, names);
+  };
+  for (size_t k = 0; k < proof.tasks.size(); ++k) {
+    const CheckedTask& task = proof.program.tasks[k];
+    for (size_t u = 0; u < task.uses.size(); ++u) {
+      const CheckedRef& ref = task.uses[u].ref;
+      if (ref.array != array) continue;
+      const isl::map reads = proof.tasks[k].uses[u].intersect_range(piece);
+      const isl::set points = reads.domain();
+      if (points.is_empty()) continue;
+      const auto [first, label] = FirstOf(reads, task);
+      std::string where;
+      for (size_t d = 0; d < first.size(); ++d) {
+        const auto shared = SharedValue(points, static_cast<int>(d));
+        if (!shared) continue;
+        absl::StrAppend(&where, where.empty() ? " at " : ", ",
+                        task.domain.dimensions[d].name, " = ", *shared);
+      }
+      const auto& over = task.uses[u].over;
+      const std::vector<std::string> names =
+          IndexNames(proof.program, ref, over ? *over : task.domain);
+      const std::string labels = text(names);
+      proof.diagnostics
+          .Error(Code::kNoProducer, ref.range,
+                 absl::StrCat("no task creates ", labels, ", which ", task.name,
+                              " needs", where))
+          .Note(absl::StrCat("reaches ", made.name, ToIndex(label).ToString(),
+                             PointText(task, first)))
+          .Help(HelpWithOrder(
+              proof, ref, over ? *over : task.domain,
+              HelpAhead(proof, task, task.uses[u],
+                        HelpWithoutLabels(proof, array,
+                                          task.name == kConditionTask
+                                              ? HelpWithRounds(proof)
+                                              : HelpToMake(proof, task.uses[u],
+                                                           piece, names)))));
+      return;
+    }
+  }
+  for (const CheckedResult& result : proof.program.results) {
+    if (result.ref.array != array) continue;
+    proof.diagnostics
+        .Error(Code::kNoProducer, result.range,
+               absl::StrCat(
+                   "no task creates ",
+                   text(IndexNames(proof.program, result.ref, result.domain)),
+                   ", which is a result"))
+        .Note(absl::StrCat(
+            "such as ", proof.program.arrays[static_cast<size_t>(array)].name,
+            ToIndex(FirstPoint(piece)).ToString()))
+        .Help(HelpWithOrder(
+            proof, result.ref, result.domain,
+            HelpWithoutLabels(
+                proof, array,
+                "shrink the range of the result, or widen that of a task")));
+    return;
+  }
+}
+
+}  // namespace
+
+void CheckCoverage(Proof& proof) {
+  for (size_t a = 0; a < proof.created.size(); ++a) {
+    const isl::set missing =
+        proof.read[a].unite(proof.wanted[a]).subtract(proof.created[a]);
+    if (missing.is_empty()) continue;
+    if (!proof.Fails()) return;
+    int count = 0;
+    Coalesced(isl::manage(isl_set_make_disjoint(missing.copy())))
+        .foreach_basic_set([&](const isl::basic_set& piece) {
+          if (++count <= kPiecesMax) {
+            ReportMissing(proof, static_cast<int32_t>(a), isl::set(piece));
+          }
+        });
+  }
+}
+
+}  // namespace dogged::dsl

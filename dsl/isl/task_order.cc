@@ -1,0 +1,260 @@
+#include "dsl/isl/task_order.h"
+
+#include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/schedule.h>
+#include <isl/set.h>
+#include <isl/union_map.h>
+#include <isl/union_set.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/isl/cycle_search.h"
+#include "dsl/isl/point_text.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Steps of isl on finding an order. They take longer than most: the knot in
+// tests/dsl/analysis_test.cc takes seconds.
+constexpr uint64_t kOrderOperationsMax = 30'000;
+// Tasks that the search for a cycle visits.
+constexpr int64_t kCycleTasksMax = 100'000;
+
+// Points of a task to the tasks that create the labels that they read.
+struct Dependence {
+  size_t reader = 0;
+  size_t maker = 0;
+  const CheckedRef* read = nullptr;
+};
+
+class TaskOrder {
+ public:
+  explicit TaskOrder(Proof& proof) : proof_(proof) {}
+  void Check();
+
+ private:
+  std::vector<Dependence> Dependences() const;
+  std::optional<int64_t> StepOf(const Dependence& dependence, int i) const;
+  bool IsOrdered(std::vector<Dependence> dependences);
+  bool Falls(const std::vector<Dependence>& ring);
+  bool FallsNowhere(const Dependence& dependence) const;
+  bool HasSchedule() const;
+  void ReportCycle();
+
+  Proof& proof_;
+  std::optional<Dependence> doubtful_;  // in a ring without a proof
+};
+
+// The tasks that `from` leads to, itself among them.
+absl::btree_set<size_t> Reached(const std::vector<Dependence>& dependences,
+                                size_t from, bool is_backward) {
+  absl::btree_set<size_t> out = {from};
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (const Dependence& d : dependences) {
+      const size_t begin = is_backward ? d.maker : d.reader;
+      const size_t end = is_backward ? d.reader : d.maker;
+      if (out.contains(begin)) has_grown |= out.insert(end).second;
+    }
+  }
+  return out;
+}
+
+// By label: a task may read some that a task creates.
+std::vector<Dependence> TaskOrder::Dependences() const {
+  std::vector<Dependence> out;
+  for (size_t k = 0; k < proof_.tasks.size(); ++k) {
+    for (size_t u = 0; u < proof_.tasks[k].uses.size(); ++u) {
+      const CheckedRef& ref = proof_.program.tasks[k].uses[u].ref;
+      const isl::set read = proof_.tasks[k].uses[u].range();
+      for (size_t l = 0; l < proof_.tasks.size(); ++l) {
+        for (size_t c = 0; c < proof_.tasks[l].creates.size(); ++c) {
+          if (proof_.program.tasks[l].creates[c].ref.array != ref.array)
+            continue;
+          const isl::set both =
+              read.intersect(proof_.tasks[l].creates[c].range());
+          if (!both.is_empty()) out.push_back({k, l, &ref});
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// How much larger index `i` is in the reader's created label than in the label
+// it reads, if that is a number; from -1 on `i` counts from the last one.
+std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
+                                         int i) const {
+  const auto index = [i](const CheckedRef& ref) -> const LinearForm* {
+    const int rank = static_cast<int>(ref.index.size());
+    const int at = i < 0 ? rank + i : i;
+    if (at < 0 || at >= rank) return nullptr;
+    return &ref.index[static_cast<size_t>(at)];
+  };
+  // A task's labels stand at one place, or it has none.
+  for (const size_t k : {dependence.reader, dependence.maker}) {
+    const auto& creates = proof_.program.tasks[k].creates;
+    for (const CheckedCreate& create : creates) {
+      const LinearForm* const one = index(create.ref);
+      const LinearForm* const first = index(creates.front().ref);
+      if (one == nullptr || first == nullptr || *one != *first) return {};
+    }
+  }
+  const LinearForm* read = index(*dependence.read);
+  if (read == nullptr) return std::nullopt;
+  const LinearForm& own =
+      *index(proof_.program.tasks[dependence.reader].creates.front().ref);
+  if (read->dims != own.dims || read->params != own.params) return {};
+  int64_t step = 0;
+  if (__builtin_sub_overflow(own.constant, read->constant, &step)) return {};
+  return step;
+}
+
+// True if no chain of `dependences` comes back to a point where it was: where
+// they lead in a ring, some index falls along a part of them and rises along
+// none, and the others, by themselves, make no such chain either.
+//
+// Source: Karp, Miller and Winograd 1967, of systems of recurrences; here one
+// index at a time.
+bool TaskOrder::IsOrdered(std::vector<Dependence> dependences) {
+  while (!dependences.empty()) {
+    const size_t first = dependences.front().reader;
+    absl::btree_set<size_t> ring = Reached(dependences, first, false);
+    const absl::btree_set<size_t> before = Reached(dependences, first, true);
+    absl::erase_if(ring, [&](size_t k) { return !before.contains(k); });
+    std::vector<Dependence> inner;
+    std::vector<Dependence> rest;
+    for (const Dependence& d : dependences) {
+      const bool leaves = ring.contains(d.reader);
+      const bool enters = ring.contains(d.maker);
+      if (leaves && enters) inner.push_back(d);
+      if (!leaves && !enters) rest.push_back(d);
+    }
+    if (!inner.empty() && !Falls(inner)) {
+      const auto it =
+          std::find_if(inner.begin(), inner.end(),
+                       [this](const auto& d) { return FallsNowhere(d); });
+      doubtful_ = it == inner.end() ? inner.front() : *it;
+      return false;
+    }
+    dependences = std::move(rest);
+  }
+  return true;
+}
+
+bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
+  for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
+    if (StepOf(dependence, i).value_or(0) > 0) return false;
+  }
+  return true;
+}
+
+// The same, of dependences that lead in a ring.
+bool TaskOrder::Falls(const std::vector<Dependence>& ring) {
+  for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
+    std::vector<Dependence> level;
+    const bool rises = std::any_of(
+        ring.begin(), ring.end(), [&](const Dependence& dependence) {
+          const std::optional<int64_t> step = StepOf(dependence, i);
+          if (step == 0) level.push_back(dependence);
+          return !step || *step < 0;
+        });
+    // Other indices that prove it of all prove it of fewer: no way back.
+    if (!rises && level.size() < ring.size()) return IsOrdered(level);
+  }
+  return false;
+}
+
+// True if isl finds a schedule that runs every task strictly after the tasks
+// that it requires: the proof. It may find none where one exists.
+bool TaskOrder::HasSchedule() const {
+  isl_union_map* before =
+      proof_.Requires().reverse().release();  // first to second
+  isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
+  for (size_t k = 0; k < proof_.tasks.size(); ++k) {
+    // Tasks that require nothing are in no cycle.
+    if (proof_.tasks[k].uses.empty()) continue;
+    points = isl_union_set_union(
+        points, isl_union_set_from_set(proof_.tasks[k].domain.copy()));
+  }
+  before = isl_union_map_intersect_domain(before, isl_union_set_copy(points));
+  const isl::union_set all = isl::manage(points);
+  const isl::union_map order = isl::manage(before);
+  if (order.is_empty()) return true;
+  isl_schedule* schedule = isl_union_set_compute_schedule(
+      all.copy(), order.copy(),
+      isl_union_map_empty(isl_union_map_get_space(order.get())));
+  if (schedule == nullptr) return false;
+  isl_union_map* times = isl_schedule_get_map(schedule);
+  isl_schedule_free(schedule);
+  const isl::union_map earlier = isl::manage(
+      isl_union_map_lex_lt_union_map(isl_union_map_copy(times), times));
+  return order.is_subset(earlier);
+}
+
+void TaskOrder::ReportCycle() {
+  const CycleSearch search = FindCycle(proof_.program, kCycleTasksMax);
+  if (search.cycle.empty()) {
+    proof_.is_good = true;
+    if (search.is_complete) return;
+    if (!doubtful_) {
+      proof_.diagnostics.Warning(
+          Code::kNotProved, {},
+          "that no task waits for itself could not be proved");
+      return;
+    }
+    const CheckedTask& reader = proof_.program.tasks[doubtful_->reader];
+    proof_.diagnostics
+        .Warning(Code::kNotProved, doubtful_->read->range,
+                 absl::StrCat("that ", reader.name,
+                              " does not wait for itself could not be proved"))
+        .Help(
+            "the proof looks for an index that is less by a number than in "
+            "what the task creates, at the same place, as t-1 is");
+    return;
+  }
+  const auto text = [&](const Task& task) {
+    const CheckedTask& of =
+        proof_.program.tasks[static_cast<size_t>(task.task_class)];
+    return absl::StrCat(of.name,
+                        PointText(of, {task.index.begin(), task.index.end()}));
+  };
+  const Task& first = search.cycle[0];
+  std::string chain;
+  for (size_t i = 1; i < search.cycle.size() && i < 4; ++i) {
+    absl::StrAppend(&chain, " -> ", text(search.cycle[i]));
+  }
+  if (search.cycle.size() > 4) chain += " -> ...";
+  const CheckedTask& of =
+      proof_.program.tasks[static_cast<size_t>(first.task_class)];
+  proof_.diagnostics
+      .Error(Code::kCycle, of.range,
+             absl::StrCat("tasks wait for each other: ", text(first), chain,
+                          " -> ", text(first)))
+      .Help("a task may use only what is made before it, such as (t-1)");
+}
+
+void TaskOrder::Check() {
+  // The search for a schedule takes longer than all else where it finds none.
+  bool is_proved = false;
+  try {
+    const OperationBudget budget(proof_.context(), kOrderOperationsMax);
+    is_proved = IsOrdered(Dependences()) || HasSchedule();
+  } catch (const isl::exception&) {
+    // As if there were none.
+  }
+  if (!is_proved && proof_.Fails()) ReportCycle();
+}
+
+}  // namespace
+
+void CheckOrder(Proof& proof) { TaskOrder(proof).Check(); }
+
+}  // namespace dogged::dsl
