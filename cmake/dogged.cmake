@@ -2,6 +2,7 @@
 
 set(DOGGED_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=...")
 option(DOGGED_WERROR "Warnings are errors" OFF)
+option(DOGGED_TESTS "Build the tests; their packages: scripts/setup test" ON)
 
 find_program(DOGGED_CCACHE ccache)
 if(DOGGED_CCACHE)
