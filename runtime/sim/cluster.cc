@@ -8,6 +8,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
+#include "runtime/job/job_run.h"
 #include "runtime/sim/cluster_node.h"
 
 namespace dogged {
