@@ -2,11 +2,18 @@
 
 set(DOGGED_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=...")
 option(DOGGED_WERROR "Warnings are errors" OFF)
+option(DOGGED_TESTS "Build the tests; their packages: scripts/setup test" ON)
+option(DOGGED_PCH "Precompile the outside headers that most units include" ON)
 
 find_program(DOGGED_CCACHE ccache)
 if(DOGGED_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${DOGGED_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${DOGGED_CCACHE})
+  if(DOGGED_PCH)
+    # Without these ccache passes on every unit that uses a precompiled header.
+    set(CMAKE_CXX_COMPILER_LAUNCHER env
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${DOGGED_CCACHE})
+  endif()
 endif()
 
 if(DOGGED_SANITIZE)
@@ -29,6 +36,43 @@ if(DOGGED_WERROR)
   target_compile_options(dogged_options INTERFACE -Werror)
 endif()
 
+# Outside headers, precompiled once for libraries, once for executables and once
+# for tests: gcc takes them only with the flags that they were made with. Units
+# still include what they use, and compile with DOGGED_PCH=OFF.
+set(DOGGED_PCH_HEADERS
+  <algorithm> <array> <atomic> <compare> <cstdint> <deque> <functional> <map>
+  <memory> <mutex> <optional> <set> <sstream> <string> <utility> <vector>
+  <absl/container/btree_map.h> <absl/container/btree_set.h>
+  <absl/container/flat_hash_map.h> <absl/container/flat_hash_set.h>
+  <absl/container/inlined_vector.h> <absl/functional/function_ref.h>
+  <absl/status/status.h> <absl/status/statusor.h> <absl/strings/str_cat.h>
+  <absl/strings/string_view.h> <absl/time/time.h> <absl/types/span.h>)
+
+# dogged_make_pch(NAME dogged_test_pch FLAGS -fPIE HEADERS <gtest/gtest.h>
+# DEPS GTest::gtest) makes it, dogged_use_pch(TARGET dogged_test_pch) uses it.
+function(dogged_make_pch)
+  if(DOGGED_PCH)
+    cmake_parse_arguments(ARG "" "NAME" "FLAGS;HEADERS;DEPS" ${ARGN})
+    set(unit ${CMAKE_BINARY_DIR}/${ARG_NAME}.cc)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "")
+    add_library(${ARG_NAME} OBJECT ${unit})
+    set_target_properties(${ARG_NAME} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${ARG_NAME} PRIVATE ${ARG_FLAGS})
+    target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} dogged_options)
+    target_precompile_headers(${ARG_NAME} PRIVATE
+      ${DOGGED_PCH_HEADERS} ${ARG_HEADERS})
+  endif()
+endfunction()
+
+function(dogged_use_pch target name)
+  if(DOGGED_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${name})
+  endif()
+endfunction()
+
+dogged_make_pch(NAME dogged_pch FLAGS -fPIC)
+dogged_make_pch(NAME dogged_executable_pch FLAGS -fPIE)
+
 # dogged_library(NAME routing HDRS a.h SRCS a.cc DEPS dogged::base absl::status)
 # makes target dogged_NAME with alias dogged::NAME. DEPS are public.
 function(dogged_library)
@@ -39,6 +83,7 @@ function(dogged_library)
   target_sources(${target} PUBLIC FILE_SET HEADERS
     BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HDRS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPS} dogged_options)
+  dogged_use_pch(${target} dogged_pch)
 endfunction()
 
 # The code of `target` begins at a multiple of a huge page, with nothing else in
@@ -65,6 +110,7 @@ function(dogged_test)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} GTest::gmock_main)
+  dogged_use_pch(${target} dogged_test_pch)
   add_test(NAME ${ARG_NAME} COMMAND ${target})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

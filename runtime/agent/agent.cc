@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/job_run.h"
+
 namespace dogged {
 namespace {
 

@@ -41,6 +41,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/exec/background.h"
 #include "runtime/exec/executor.h"
+#include "runtime/job/carried_over.h"
 
 namespace dogged {
 

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/log.h"
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

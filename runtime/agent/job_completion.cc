@@ -6,6 +6,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

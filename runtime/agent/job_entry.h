@@ -23,10 +23,12 @@
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
-#include "runtime/job/inputs/input_chunks.h"
-#include "runtime/job/job_run.h"
+#include "runtime/job/context/job_stats.h"
 
 namespace dogged {
+
+class InputChunks;
+class JobRun;
 
 // Results on their way to one digest.
 struct JobFinish {
@@ -48,7 +50,14 @@ struct JobOffer {
   absl::Time offered_until = absl::InfinitePast();
 };
 
+// Runs and input chunks are only named here: most components that see entries
+// need no more.
 struct JobEntry {
+  JobEntry();
+  JobEntry(JobEntry&&) noexcept;
+  JobEntry& operator=(JobEntry&&) noexcept;
+  ~JobEntry();
+
   Digest hash;
 
   // --- JobExchange

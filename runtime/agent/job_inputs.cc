@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/job/inputs/input_chunks.h"
+
 namespace dogged {
 
 InputChunks* JobInputs::Find(JobId job) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/graph/numeric_class.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

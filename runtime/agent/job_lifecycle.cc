@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/job_run.h"
+
 namespace dogged {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "runtime/agent/job_loans.h"
 
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/job_run.h"
+
 namespace dogged {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/job/inputs/input_chunks.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

@@ -8,6 +8,7 @@
 #include "runtime/agent/records/placement_salts.h"
 #include "runtime/base/log.h"
 #include "runtime/graph/numeric_class.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

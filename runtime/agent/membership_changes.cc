@@ -2,6 +2,7 @@
 
 #include "runtime/agent/records/placement_salts.h"
 #include "runtime/agent/records/troubles.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

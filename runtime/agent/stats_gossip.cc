@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/base/codec.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

@@ -7,9 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-
 namespace dogged {
+
+// 16 hex digits.
+std::string IdText(uint64_t value);
 
 // An integer type for each `Tag`. Zero means "none".
 template <typename Tag>
@@ -24,7 +25,7 @@ class Id {
   friend H AbslHashValue(H h, Id id) {
     return H::combine(std::move(h), id.value_);
   }
-  std::string ToString() const { return absl::StrFormat("%016x", value_); }
+  std::string ToString() const { return IdText(value_); }
 
  private:
   uint64_t value_ = 0;

@@ -14,6 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/exec/cpu_layout.h"
 #include "runtime/exec/event_count.h"
+#include "runtime/exec/spin_lock.h"
 
 namespace dogged {
 

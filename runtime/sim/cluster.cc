@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/agent.h"
 #include "runtime/base/check.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

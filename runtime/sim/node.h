@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
+#include "runtime/job/carried_over.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/disk.h"
 #include "runtime/sim/executor.h"

@@ -10,6 +10,7 @@
 #include "runtime/agent/agent.h"
 #include "runtime/graph/affinity.h"
 #include "runtime/graph/traffic.h"
+#include "runtime/job/job_run.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/event_queue.h"
 #include "runtime/sim/executor.h"

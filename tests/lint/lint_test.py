@@ -7,7 +7,6 @@ import unittest
 import layers
 import rooms
 import sizes
-import source
 
 
 class Layers(unittest.TestCase):

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "kvstore/lending/loan.h"
+#include "kvstore/storage/value_store.h"
 #include "routing/membership/view.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/bytes.h"

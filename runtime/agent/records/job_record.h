@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
-#include "runtime/job/job_run.h"
+#include "runtime/job/context/job_options.h"
+#include "runtime/job/context/job_stats.h"
 
 namespace dogged {
 
