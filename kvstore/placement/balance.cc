@@ -69,7 +69,7 @@ class Balancer {
   }
 
  private:
-  // Of those salts with which `key` is on its host, if it has to be.
+  // The best of all salts, or of those with which `key` is on its host.
   std::optional<int> BestSalt(const KeyLoad& key, bool is_host_named) {
     std::optional<int> best;
     Excess least;

@@ -105,7 +105,7 @@ std::vector<size_t> Mixed(const std::vector<int64_t>& widths) {
   for (int64_t n = 1; n <= all; ++n) {
     size_t next = 0;
     for (size_t i = 1; i < widths.size(); ++i) {
-      // Which one is further behind its share of n.
+      // The row that is further behind its share of n is next.
       if (widths[i] * n - given[i] * all >
           widths[next] * n - given[next] * all) {
         next = i;

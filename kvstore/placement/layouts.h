@@ -5,7 +5,7 @@
 // that are known to need little: slabs along an index, a grid of blocks, and
 // both block-cyclic, in rows of a grid that need not be of equal width, so that
 // there is one for every number of hosts. The layout that hashing gives takes
-// part as well. What each of them costs is counted over the traffic of the
+// part as well. The cost of each is counted over the traffic of the
 // job, and the cheapest one is taken.
 //
 // Source: ScaLAPACK's 2-D block-cyclic distribution (Dongarra, van de Geijn and

@@ -102,7 +102,7 @@ class TrafficCounter {
     return true;
   }
 
-  // What tasks require, once all are known.
+  // Reads of the labels that tasks create, once all of these are known.
   void AddUses(const std::vector<Domain>& parts) {
     size_t task = 0;
     for (size_t c = 0; c < parts.size(); ++c) {

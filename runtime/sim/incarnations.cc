@@ -1,3 +1,4 @@
+#include "runtime/job/job_run.h"
 #include "runtime/sim/incarnations.h"
 
 #include <algorithm>

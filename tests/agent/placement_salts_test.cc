@@ -20,7 +20,7 @@
 namespace dogged {
 namespace {
 
-// Of one host, or each of its own.
+// Members of one host, or each of its own.
 std::vector<PlacementMember> Members(uint64_t first, int count,
                                      bool are_apart = false) {
   std::vector<PlacementMember> out;

@@ -16,8 +16,8 @@ import sys
 
 import source
 
-# What starts or is started by a program of its own, and what is compiled once for
-# each instruction set, has no header.
+# Sources of programs of their own, and kernels that are compiled once for each
+# instruction set, have no header.
 PACKAGES = ("apps", "dsl", "kvstore", "routing", "runtime")
 PROGRAM = re.compile(r"apps/(?:\w+/(?:main|reference)|dogged_bench/(?:\w+_bench|"
                      r"multicast_model|peers/\w+)|tiles/micro_kernels_\d)\.cc")
