@@ -1,4 +1,3 @@
-#include "runtime/job/job_run.h"
 #include "runtime/sim/incarnations.h"
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 namespace {

@@ -1,9 +1,9 @@
-#include "runtime/job/job_run.h"
 #include "runtime/sim/unequal_labels.h"
 
 #include <optional>
 
 #include "runtime/agent/agent.h"
+#include "runtime/job/job_run.h"
 
 namespace dogged {
 

@@ -63,7 +63,7 @@ class Scene {
       if (chunks[to] == nullptr) continue;
       Outbox answer;
       EXPECT_TRUE(
-          chunks[to]->Receive(now, ids[from], wish.body.view(), answer).ok());
+          chunks[to]->Receive({now, answer}, ids[from], wish.body.view()).ok());
       Deliver(to, answer);
     }
   }
