@@ -60,16 +60,15 @@ class JobRun {
   }
   void Tick(const Pass& pass);
   void Feed(const Pass& pass);  // gives the executor work
-  void SendBatches(Outbox& out) {
-    job_.messenger.SendBatches(out);
-  }  // ends a pass
+  // Ends a pass.
+  void SendBatches(Outbox& out) { job_.messenger.SendBatches(out); }
   void NoteRoundTrip(absl::Duration time) { job_.times.NoteRoundTrip(time); }
   void CopyOrphans(int64_t bytes_max) {
     dictionary_.sender.CopyOrphans(bytes_max);
   }
   void Pause() { tasks_.Pause(); }  // no task starts; ready ones move away
-  void SetKernels(
-      std::shared_ptr<const KernelTable> kernels) {  // if it has none
+  // If it has none.
+  void SetKernels(std::shared_ptr<const KernelTable> kernels) {
     tasks_.SetKernels(std::move(kernels));
   }
   // This agent's own trouble.
@@ -112,9 +111,6 @@ class JobRun {
   const Trouble& trouble() const { return job_.trouble; }
   const JobStats& stats() const { return job_.stats; }
   const Rounds& rounds() const { return job_.goal.rounds; }
-  const Program& program() const { return job_.program(); }
-  const Relations& relations() const { return job_.relations; }
-  JobId id() const { return job_.id; }
   int64_t executing_count() const { return tasks_.executing_count(); }
   int64_t running_count() const { return tasks_.running_count(); }
   int64_t held_count() const { return dictionary_.labels.shard.size(); }
