@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "apps/tiles/blas_kernels.h"
 #include "runtime/base/check.h"
 
 namespace dogged {
@@ -50,12 +49,10 @@ double HaloSeconds(int hosts, int64_t n, int64_t steps) {
 double ScalapackOnHostsSeconds(int hosts, bool is_lu, int64_t n, int64_t nb,
                                int rows) {
 #ifdef DOGGED_SCALAPACK_PEER
-  // With the kernels that we have chosen.
-  const std::string core = BlasName().substr(BlasName().rfind(' ') + 1);
   return SecondsOf(absl::StrCat(
-      MpirunOnHosts(hosts), " -x OPENBLAS_NUM_THREADS=1 -x OPENBLAS_CORETYPE=",
-      core, " " DOGGED_SCALAPACK_PEER " ", is_lu ? "getrf " : "potrf ", n, " ",
-      nb, " ", rows, " 2>/dev/null"));
+      MpirunOnHosts(hosts),
+      " -x OPENBLAS_NUM_THREADS=1 " DOGGED_SCALAPACK_PEER " ",
+      is_lu ? "getrf " : "potrf ", n, " ", nb, " ", rows, " 2>/dev/null"));
 #else
   (void)hosts, (void)is_lu, (void)n, (void)nb, (void)rows;
   return 0;
