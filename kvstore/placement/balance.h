@@ -35,8 +35,8 @@ inline constexpr int64_t kBalancedMembersMax = 256;
 // milliseconds suffice for; then the hash decides.
 //
 // Cost: O(keys x members), a few times. With hosts named a key has to look at
-// as many salts as there are hosts: some ten milliseconds for 4096 keys and 64
-// hosts. Beyond that some keys, 2 of 100 there, find no salt, and stay where
+// as many salts as there are hosts: some tens of milliseconds for 2080 keys and
+// 64 hosts. Beyond that some keys, 2 of 100 there, find no salt, and stay where
 // they are.
 KeySalts BalancedSalts(const std::vector<PlacementMember>& members,
                        int replicas, std::vector<KeyLoad> keys);

@@ -57,8 +57,8 @@ std::vector<int32_t> CyclicGrid(const KeyTraffic& traffic,
 // The best layout for hosts of these weights, at least two; `hashed` is the one
 // to do without.
 //
-// Cost: O(flows of the traffic x hosts), some ten milliseconds for 64 hosts and
-// 4096 keys.
+// Cost: O(flows of the traffic x hosts), some tens of milliseconds for 64 hosts
+// and 2080 keys.
 Layout BestLayout(const KeyTraffic& traffic,
                   const std::vector<int64_t>& weights,
                   std::vector<int32_t> hashed);
