@@ -54,6 +54,13 @@ std::string OutputOf(const std::string& command) {
   return text;
 }
 
+double SecondsOf(const std::string& command) {
+  const std::string text = OutputOf(command);
+  const double seconds = std::atof(text.c_str());
+  DOGGED_CHECK(seconds > 0) << command << ": " << text;
+  return seconds;
+}
+
 double NumberOf(const std::string& json, const std::string& name) {
   const std::string key = absl::StrCat("\"", name, "\":");
   const size_t at = json.find(key);

@@ -21,6 +21,8 @@ std::string BenchFolder();
 
 // Output of a shell's command, which must succeed.
 std::string OutputOf(const std::string& command);
+// The number that such a command prints, more than 0.
+double SecondsOf(const std::string& command);
 // The number after "name": in a line of JSON.
 double NumberOf(const std::string& json, const std::string& name);
 

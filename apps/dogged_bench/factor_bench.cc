@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/cholesky_program.h"
 #include "apps/dogged_bench/factor_run.h"
@@ -184,18 +185,11 @@ Contender Ours(const std::string& name, int64_t n, int workers,
 // A process for each worker, with the kernels that we have chosen.
 double ScalapackSeconds(int64_t n, int64_t tile_size, int workers) {
   const std::string core = BlasName().substr(BlasName().rfind(' ') + 1);
-  const std::string command = absl::StrCat(
+  return SecondsOf(absl::StrCat(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun "
       "--oversubscribe -x OPENBLAS_NUM_THREADS=1 -x OPENBLAS_CORETYPE=",
       core, " -n ", workers, " " DOGGED_SCALAPACK_PEER " potrf ", n, " ",
-      tile_size, " ", workers, " 2>/dev/null");
-  FILE* const out = popen(command.c_str(), "r");
-  DOGGED_CHECK(out != nullptr) << command;
-  double seconds = 0;
-  const bool is_read = std::fscanf(out, "%lf", &seconds) == 1;
-  pclose(out);
-  DOGGED_CHECK(is_read && seconds > 0) << command;
-  return seconds;
+      tile_size, " ", workers, " 2>/dev/null"));
 }
 #endif
 

@@ -1,26 +1,12 @@
 #include "apps/dogged_bench/hosts_peers.h"
 
-#include <cstdio>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/base/check.h"
+#include "apps/dogged_bench/agents_run.h"
 
 namespace dogged {
-namespace {
-
-[[maybe_unused]] double SecondsOf(const std::string& command) {
-  FILE* const out = popen(command.c_str(), "r");
-  DOGGED_CHECK(out != nullptr) << command;
-  double seconds = 0;
-  const bool is_read = std::fscanf(out, "%lf", &seconds) == 1;
-  pclose(out);
-  DOGGED_CHECK(is_read && seconds > 0) << command;
-  return seconds;
-}
-
-}  // namespace
 
 std::string MpirunOnHosts(int hosts) {
   std::vector<std::string> addresses;

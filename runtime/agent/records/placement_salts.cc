@@ -32,8 +32,9 @@ bool IsRunning(const RecordSet::Map& records, const Digest& job) {
 constexpr int kStages = 16;
 
 // Sets the host of each of `loads`, by the layout that sends least between the
-// hosts of `members`, unless that is what `salts` give.
-void NameHosts(const Program& program,
+// hosts of `members`. False, and nothing is set, where that is what `salts`
+// give, or there is one host.
+bool NameHosts(const Program& program,
                const std::vector<PlacementMember>& members,
                const KeySalts& salts, std::vector<KeyLoad>& loads) {
   const Placement placement(members, 1,
@@ -50,7 +51,7 @@ void NameHosts(const Program& program,
   }
   if (weights.size() < 2 || loads.empty() ||
       weights.size() > kBalancedMembersMax) {
-    return;
+    return false;
   }
   const KeyTraffic traffic = TrafficOf(program, kBalancedKeysMax, kStages);
   std::vector<int32_t> hashed;
@@ -58,13 +59,14 @@ void NameHosts(const Program& program,
     hashed.push_back(host_of[placement.Home(key.key)]);
   }
   const std::vector<int32_t> best = BestLayout(traffic, weights, hashed).hosts;
-  if (best == hashed) return;
+  if (best == hashed) return false;
   absl::flat_hash_map<uint64_t, int32_t> named;
   for (size_t k = 0; k < best.size(); ++k) named[traffic.keys[k].key] = best[k];
   for (KeyLoad& load : loads) {
     const auto host = named.find(load.key);
     if (host != named.end()) load.host = host->second;
   }
+  return true;
 }
 
 }  // namespace
@@ -122,10 +124,10 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
     loads.push_back({.key = key.key, .load = key.tasks});
   }
   const int replicas = record.options.replicas;
-  NameHosts(job.program, members, BalancedSalts(members, replicas, loads),
-            loads);
-  const KeySalts salts =
-      BalancedSalts(std::move(members), replicas, std::move(loads));
+  KeySalts salts = BalancedSalts(members, replicas, loads);
+  if (NameHosts(job.program, members, salts, loads)) {
+    salts = BalancedSalts(members, replicas, std::move(loads));
+  }
   const auto known = records.find(HomesKey(record.hash));
   // An earlier run of the job was among others.
   const bool is_known = known != records.end();
