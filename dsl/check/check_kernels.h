@@ -7,7 +7,7 @@
 
 namespace dogged::dsl {
 
-// Of a kernel without a library: matches a native one.
+// Declares a kernel without a library: matches a native one.
 void DeclareKernel(CheckContext& context, const ast::Kernel& declared);
 
 // Fills in the call of `task`, which has all its creates and uses.

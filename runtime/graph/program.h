@@ -158,7 +158,7 @@ struct Program {
   // Labels over all result sets.
   int64_t ResultCount() const;
   std::optional<int32_t> FindArray(absl::string_view array_name) const;
-  // Of labels and tasks of this program: the array, and the class.
+  // The array of a label, the class of a task, of this program.
   const Array& ArrayOf(const Label& label) const { return arrays[label.array]; }
   const TaskClass& ClassOf(const Task& task) const {
     return classes[task.task_class];

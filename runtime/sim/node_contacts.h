@@ -21,7 +21,7 @@ class NodeContacts {
 
   // Contacts follow what the agent has heard of members.
   void NoteEvents(SimNode& node);
-  // What a process does with its contacts, see AgentLoop.
+  // Keeps the contacts as a process does, see AgentLoop.
   void Keep(SimNode& node);
 
  private:

@@ -28,7 +28,7 @@ class NodeTable {
     return *nodes_.back();
   }
   const std::vector<std::unique_ptr<SimNode>>& all() const { return nodes_; }
-  // One that lives and was not told to leave; null if there is none.
+  // A node that lives and was not told to leave; null if there is none.
   SimNode* Random();
   // The same, with an agent that knows other ones if there is such.
   SimNode* RandomMember();

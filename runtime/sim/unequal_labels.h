@@ -20,8 +20,8 @@ class UnequalLabels {
       : world_(world), nodes_(nodes) {}
 
   void NoteMade(const Completion& done);
-  // Of the outcome: labels with several digests, and those of which a client,
-  // which has `results`, its contact and the members near that one know
+  // Counts for the outcome: labels with several digests, and those of which a
+  // client, which has `results`, its contact and the members near that one know
   // several.
   void Count(const SimNode* contact,
              const absl::btree_map<Label, Digest>& results);
