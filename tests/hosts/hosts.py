@@ -67,6 +67,10 @@ class Hosts:
         return self
 
     def __exit__(self, *_):
+        # Links that end with their namespaces end a moment later, and their
+        # names are wanted by the next hosts.
+        for i in range(len(self.keepers)):
+            ip("link", "del", f"host{i}")
         self.end_keepers()
         ip("link", "del", "bridge")
 
