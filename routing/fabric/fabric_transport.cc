@@ -8,6 +8,7 @@
 // a send to a removed one crashes.
 #include "routing/fabric/fabric_transport.h"
 
+#include <poll.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
@@ -98,6 +99,8 @@ class FabricTransport : public Transport {
   int64_t queued_bytes(AgentId peer) const override;
   int wait_fd() const override { return epoll_fd_; }
   bool PrepareToWait() override;
+  void SetWaiting(bool is_waiting) override;
+  bool HasArrivals() const override;
   int64_t dropped_count() const override { return dropped_count_; }
 
  private:
@@ -122,6 +125,7 @@ class FabricTransport : public Transport {
                    std::vector<Arrival>& arrivals);
   void Push(Peer& peer, absl::Time now);
   void ArmTimer();
+  void SetWatched(bool is_watched);
 
   FabricOptions options_;
   std::shared_ptr<BufferPool> pool_;
@@ -146,6 +150,11 @@ class FabricTransport : public Transport {
   int epoll_fd_ = -1;
   int timer_fd_ = -1;
   bool is_armed_ = false;
+  int cq_fd_ = -1;
+  bool is_waiting_ = false;  // a thread, for epoll_fd_
+  // Completions make epoll_fd_ readable. Not so while another thread than the
+  // waiting one uses this, for that one polls.
+  bool is_watched_ = true;
   int64_t dropped_count_ = 0;
 };
 
@@ -253,12 +262,11 @@ std::string FabricTransport::OpenEndpoint() {
 }
 
 std::string FabricTransport::OpenWait() {
-  int cq_fd = -1;
-  const int code = fi_control(&cq_->fid, FI_GETWAIT, &cq_fd);
+  const int code = fi_control(&cq_->fid, FI_GETWAIT, &cq_fd_);
   if (code != 0) return FabricError("fi_control(FI_GETWAIT)", code);
   epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  for (int fd : {cq_fd, timer_fd_}) {
+  for (int fd : {cq_fd_, timer_fd_}) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = fd;
@@ -307,6 +315,7 @@ void FabricTransport::Send(AgentId to, Bytes message) {
     ++dropped_count_;
     return;
   }
+  if (is_waiting_) SetWatched(false);
   Peer& peer = it->second;
   auto operation = std::make_unique<SendOperation>();
   operation->is_send = true;
@@ -394,7 +403,29 @@ void FabricTransport::PostReceives() {
   }
 }
 
+void FabricTransport::SetWatched(bool is_watched) {
+  if (std::exchange(is_watched_, is_watched) == is_watched) return;
+  epoll_event event{};
+  event.events = is_watched ? uint32_t{EPOLLIN} : 0;
+  event.data.fd = cq_fd_;
+  DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, cq_fd_, &event) == 0);
+}
+
+void FabricTransport::SetWaiting(bool is_waiting) {
+  is_waiting_ = is_waiting;
+  if (!is_waiting) SetWatched(true);
+}
+
+bool FabricTransport::HasArrivals() const {
+  if (is_watched_) return false;
+  fid* waited[] = {&cq_->fid};
+  if (fi_trywait(fabric_.get(), waited, 1) != FI_SUCCESS) return true;
+  pollfd fd{.fd = cq_fd_, .events = POLLIN, .revents = 0};
+  return poll(&fd, 1, 0) > 0;
+}
+
 void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
+  if (is_waiting_) SetWatched(false);
   for (int i = 0; i < kReadsPerPoll; ++i) {
     fi_cq_msg_entry entries[kCompletionsPerRead];
     // Where a foreign connection ends after too few bytes, the provider goes
@@ -484,6 +515,7 @@ void FabricTransport::TakeMessage(std::unique_ptr<ReceiveBuffer> buffer,
 }
 
 bool FabricTransport::PrepareToWait() {
+  SetWatched(true);
   fid* waited[] = {&cq_->fid};
   return fi_trywait(fabric_.get(), waited, 1) == FI_SUCCESS;
 }

@@ -369,6 +369,10 @@ void HostTransport::Pull(AgentId from, Peer& peer,
 }
 
 bool HostTransport::HasArrivals() const {
+  return HasRingArrivals() || far_->HasArrivals();
+}
+
+bool HostTransport::HasRingArrivals() const {
   for (const auto& [id, peer] : peers_) {
     if (peer->theirs == nullptr ||
         peer->theirs->reader.load() != self_.value()) {
@@ -417,7 +421,7 @@ bool HostTransport::PrepareFor(Sleeper sleeper) {
   for (auto& [id, peer] : peers_) {
     if (peer->file != nullptr) peer->Find(self_, region_);
   }
-  if (!HasArrivals()) {
+  if (!HasRingArrivals()) {
     is_far_prepared_ = is_far_prepared_ || far_->PrepareToWait();
     if (is_far_prepared_) return true;
   }

@@ -49,7 +49,10 @@ class HostTransport : public Transport {
     return epoll_fd_ >= 0 ? epoll_fd_ : far_->wait_fd();
   }
   bool PrepareToWait() override { return PrepareFor(kWaiter); }
-  void SetWaiting(bool is_waiting) override { is_waiting_ = is_waiting; }
+  void SetWaiting(bool is_waiting) override {
+    is_waiting_ = is_waiting;
+    far_->SetWaiting(is_waiting);
+  }
   int listen_fd() const override { return bells_[kListener - 1].read; }
   bool PrepareToListen() override { return PrepareFor(kListener); }
   bool HasArrivals() const override;
@@ -82,6 +85,7 @@ class HostTransport : public Transport {
     is_far_prepared_ = false;
     return *far_;
   }
+  bool HasRingArrivals() const;
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
   // Pushes held messages that can go now, and sends by `far` those that have

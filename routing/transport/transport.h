@@ -62,7 +62,9 @@ class Transport {
   virtual bool PrepareToWait() { return true; }
 
   // A thread sleeps on wait_fd() since PrepareToWait(), or no longer does.
-  // While it does, Poll may leave work to it that would wake it.
+  // While it does, Poll may leave work to it that would wake it. Another thread
+  // that sends or polls meanwhile may no longer wake it: HasArrivals() tells
+  // instead, until the next PrepareToWait().
   virtual void SetWaiting(bool /*is_waiting*/) {}
 
   // A descriptor for a second sleeper, which is woken in place of the first

@@ -27,6 +27,7 @@ constexpr absl::Duration kPassWithin = absl::Milliseconds(2);
 // Duty: a worker's part in running the loop.
 struct Pool::Duty {
   bool passes_often = false;  // as its last task took the right time for that
+  bool was_short = false;     // its last task
   bool passed = false;        // or listened, and has not handed back yet
   absl::Time listens_until = absl::InfinitePast();
 };
@@ -81,13 +82,17 @@ void Pool::Work(int worker) {
       AwaitWork(duty);
       continue;
     }
-    if (duty.passed && !(duty.passes_often && turn_->TryKeep())) {
+    // It makes a pass after this task, which will be as short as the last one.
+    const bool keeps =
+        duty.passes_often || (duty.was_short && queues_.IsEmpty());
+    if (duty.passed && !(keeps && turn_->TryKeep())) {
       turn_->HandBack();
       duty.passed = false;
     }
     Completion completion = Execute(*task);
     duty.passes_often =
         completion.elapsed >= kPassAfter && completion.elapsed <= kPassWithin;
+    duty.was_short = completion.elapsed < kPassAfter;
     duty.passed |= Complete(std::move(completion), duty.passes_often);
     duty.listens_until = clock_.Now() + kListens;
   }

@@ -150,6 +150,57 @@ Bytes Pattern(int64_t size, int seed) {
   return Bytes(std::move(text));
 }
 
+bool IsReadable(int fd, int patience_ms = 0) {
+  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, patience_ms) > 0;
+}
+
+// While one thread sleeps and another sends, the latter looks for the answer
+// and the former sleeps on; after the next PrepareToWait() it wakes up again.
+TEST(FabricTransport, AThreadThatUsesItLooksInPlaceOfASleeper) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(1002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  std::vector<Arrival> arrivals;
+  const auto send = [&] {
+    transport->Send(peer.id(), Bytes(std::string("hello")));
+  };
+  const auto prepare = [&] {
+    while (!transport->PrepareToWait()) transport->Poll(arrivals);
+  };
+  // The first message makes the connection.
+  send();
+  ASSERT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return arrivals.size() == 1; }));
+  SystemClock clock;
+  for (int i = 0; i < 100; ++i) {
+    arrivals.clear();
+    prepare();
+    transport->SetWaiting(true);
+    EXPECT_FALSE(transport->HasArrivals());
+    send();
+    const absl::Time deadline = clock.Now() + absl::Seconds(10);
+    while (arrivals.empty() && clock.Now() < deadline) {
+      if (transport->HasArrivals()) transport->Poll(arrivals);
+      EXPECT_FALSE(IsReadable(transport->wait_fd()));
+    }
+    ASSERT_EQ(arrivals.size(), 1u);
+    // Handed back: the sleeper is woken by an answer that comes late.
+    arrivals.clear();
+    peer.Signal(SIGSTOP);
+    send();
+    prepare();
+    ASSERT_TRUE(arrivals.empty());
+    peer.Signal(SIGCONT);
+    while (arrivals.empty()) {
+      ASSERT_TRUE(IsReadable(transport->wait_fd(), 10000));
+      transport->Poll(arrivals);
+      prepare();
+    }
+    transport->SetWaiting(false);
+  }
+}
+
 TEST(FabricTransport, EchoesAllSizesAmongTwoProcesses) {
   std::unique_ptr<Transport> transport = Open(kSelf);
   Peer peer(2002, *transport);
