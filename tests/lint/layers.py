@@ -27,9 +27,10 @@ LAYERS = {
                           "routing/topology", "routing/membership",
                           "routing/plans", "routing/stream"],
     "routing/memory": ["runtime/base", "routing/transport"],
-    "routing/control": ["runtime/base"],
+    "routing/trust": ["runtime/base"],
+    "routing/control": ["runtime/base", "routing/trust"],
     "routing/fabric": ["runtime/base", "routing/transport",
-                       "routing/control"],
+                       "routing/trust", "routing/control"],
     "routing/model": ["runtime/base", "routing", "routing/topology",
                       "routing/plans"],
     "routing": ["runtime/base"],
@@ -84,11 +85,12 @@ LIBRARIES = list(LAYERS)
 # are named.
 APP_FOLDERS = {
     "process": [],
+    "keys": ["process"],
     "report": ["process"],
-    "agent": ["process"],
-    "client": ["process", "report", "agent"],
-    "run": ["process", "report", "agent", "client"],
-    "cli": ["process", "report", "agent", "client", "run"],
+    "agent": ["process", "keys"],
+    "client": ["process", "keys", "report", "agent"],
+    "run": ["process", "keys", "report", "agent", "client"],
+    "cli": ["process", "keys", "report", "agent", "client", "run"],
 }
 for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [
@@ -143,6 +145,7 @@ OUTSIDE = {
     "netdb.h": SOCKETS,
     "netinet/": SOCKETS,
     "nlohmann/": ["apps/", "tests/"],
+    "openssl/": ["routing/trust/", "routing/control/secure_channel.cc"],
     "omp.h": ["apps/dogged_bench/"],
     "oneapi/": ["apps/dogged_bench/peers/tbb.cc"],
     "png.h": ["apps/output/png.cc"],

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/cli/agent_flags.h"
 #include "apps/dogged/cli/cluster_flags.h"
+#include "apps/dogged/cli/key_flags.h"
 #include "apps/dogged/cli/program_flags.h"
 #include "apps/dogged/cli/run_flags.h"
 #include "apps/dogged/cli/suggestions.h"
@@ -38,6 +39,21 @@ ExitCode Run(CommandFlags& command) {
   return ExitCode::kMistyped;
 }
 
+// As UnknownCommand(), of commands within a command, too.
+std::string UnknownCommands(const CLI::App& app, int argc, char** argv) {
+  const auto word = [&](int i) { return argc > i ? argv[i] : ""; };
+  if (const std::string words = UnknownCommand(app, word(1)); !words.empty()) {
+    return words;
+  }
+  for (const CLI::App* command : app.get_subcommands([&](const CLI::App* one) {
+         return one->get_name() == word(1) &&
+                one->get_require_subcommand_min() > 0;
+       })) {
+    return UnknownCommand(*command, word(2));
+  }
+  return "";
+}
+
 }  // namespace
 
 ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
@@ -47,16 +63,17 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       "Runs stencils and tiled algebra on agents that come and go.");
   app.require_subcommand(1);
   app.set_version_flag("--version", "dogged 0.1.0");
-  const std::array<std::unique_ptr<CommandFlags>, 8> commands = {
+  const std::array<std::unique_ptr<CommandFlags>, 9> commands = {
       AddRunFlags(app, environment),
       AddAgentFlags(app, environment),
       AddClusterFlags(app),
+      AddKeyFlags(app, environment),
       AddCheckFlags(app, environment),
       AddExplainFlags(app),
       AddFormatFlags(app),
       AddGraphFlags(app, environment),
       AddSimFlags(app, environment)};
-  if (const std::string words = UnknownCommand(app, argc > 1 ? argv[1] : "");
+  if (const std::string words = UnknownCommands(app, argc, argv);
       !words.empty()) {
     PrintError(words);
     return ExitCode::kMistyped;

@@ -10,32 +10,54 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "dsl/text/diagnostics.h"
 
 namespace dogged {
+namespace {
+
+// The commands that were given, each within the one before it: "key", "list".
+std::vector<const CLI::App*> GivenCommands(const CLI::App& app) {
+  std::vector<const CLI::App*> out;
+  for (auto given = app.get_subcommands(); !given.empty();
+       given = out.back()->get_subcommands()) {
+    out.push_back(given[0]);
+  }
+  return out;
+}
+
+std::string NameOf(absl::Span<const CLI::App* const> commands) {
+  return absl::StrJoin(commands, " ",
+                       [](std::string* out, const CLI::App* command) {
+                         absl::StrAppend(out, command->get_name());
+                       });
+}
+
+}  // namespace
 
 std::string UnknownCommand(const CLI::App& app, absl::string_view word) {
   std::vector<std::string> names;
   for (const CLI::App* command :
        app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (word == command->get_name()) return "";
     names.push_back(command->get_name());
   }
-  if (absl::StartsWith(word, "-") || absl::c_linear_search(names, word)) {
-    return "";
-  }
-  return absl::StrCat(word.empty() ? "which command?"
-                                   : absl::StrCat("there is no command ", word,
-                                                  dsl::DidYouMean(word, names)),
-                      "\nThere are ", absl::StrJoin(names, ", "),
-                      "; dogged COMMAND --help says more.");
+  if (absl::StartsWith(word, "-")) return "";
+  // "" or "key "
+  const std::string of =
+      app.get_parent() == nullptr ? "" : absl::StrCat(app.get_name(), " ");
+  return absl::StrCat(word.empty()
+                          ? "which command?"
+                          : absl::StrCat("there is no command ", of, word,
+                                         dsl::DidYouMean(word, names)),
+                      "\nThere are ", absl::StrJoin(names, ", "), "; dogged ",
+                      of, "COMMAND --help says more.");
 }
 
 std::string HelpWords(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return absl::StrCat(
-      "dogged ",
-      commands.empty() ? "" : absl::StrCat(commands[0]->get_name(), " "),
-      "--help says more");
+  const auto commands = GivenCommands(app);
+  return absl::StrCat("dogged ", NameOf(commands), commands.empty() ? "" : " ",
+                      "--help says more");
 }
 
 std::string ValueWords(const CLI::App& app, absl::string_view error) {
@@ -56,10 +78,12 @@ std::string ValueWords(const CLI::App& app, absl::string_view error) {
 }
 
 std::string UnknownWord(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  const bool is_of_app = commands.empty() || commands[0]->remaining_size() == 0;
-  const CLI::App& command = is_of_app ? app : *commands[0];
-  const std::string of = is_of_app ? "dogged" : command.get_name();
+  auto commands = GivenCommands(app);
+  while (!commands.empty() && commands.back()->remaining_size() == 0) {
+    commands.pop_back();
+  }
+  const CLI::App& command = commands.empty() ? app : *commands.back();
+  const std::string of = commands.empty() ? "dogged" : NameOf(commands);
   const std::string word = command.remaining().front();
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& value : option->results()) {

@@ -12,7 +12,8 @@ class App;
 
 namespace dogged {
 
-// Error for `word`, the first one, if it is no command; else empty.
+// Error for `word`, the first one behind `app`, if it is no command of it; else
+// empty.
 std::string UnknownCommand(const CLI::App& app, absl::string_view word);
 // A pointer to the help of the command, or of all.
 std::string HelpWords(const CLI::App& app);

@@ -27,6 +27,10 @@ Environment ReadEnvironment() {
   // On disk on most systems, which /tmp is not.
   out.temporary_folder =
       Variable("TMPDIR").empty() ? "/var/tmp" : Variable("TMPDIR");
+  out.home = Variable("HOME");
+  if (const char* key_file = std::getenv("DOGGED_KEY_FILE")) {
+    out.key_file = key_file;
+  }
   std::random_device entropy;
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
   return out;

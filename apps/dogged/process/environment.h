@@ -3,6 +3,7 @@
 #define DOGGED_APPS_DOGGED_PROCESS_ENVIRONMENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dogged {
@@ -14,6 +15,8 @@ struct Environment {
   std::string memory;     // DOGGED_MEMORY, handed on to agents
   std::string directory;  // DOGGED_DIR; a run's own agents have folders in it
   std::string temporary_folder;
+  std::string home;
+  std::optional<std::string> key_file;  // DOGGED_KEY_FILE, if it is set
   uint64_t entropy = 0;
 };
 
