@@ -1,19 +1,13 @@
 #include "routing/trust/key.h"
 
-#include <openssl/core_names.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
-
-#include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "runtime/base/check.h"
+#include "routing/trust/hkdf.h"
 
 namespace dogged {
 namespace {
@@ -72,26 +66,10 @@ std::string Key::ToHex() const {
 }
 
 std::string Key::Derive(absl::string_view label, size_t bytes) const {
-  const std::unique_ptr<EVP_KDF, decltype(&EVP_KDF_free)> kdf(
-      EVP_KDF_fetch(nullptr, "HKDF", nullptr), &EVP_KDF_free);
-  DOGGED_CHECK(kdf != nullptr) << "no HKDF in this OpenSSL";
-  const std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)> context(
-      EVP_KDF_CTX_new(kdf.get()), &EVP_KDF_CTX_free);
-  std::string digest = "SHA256";
-  const OSSL_PARAM parameters[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.data(), 0),
-      OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY,
-                                        const_cast<uint8_t*>(bytes_.data()),
-                                        bytes_.size()),
-      OSSL_PARAM_construct_octet_string(
-          OSSL_KDF_PARAM_INFO, const_cast<char*>(label.data()), label.size()),
-      OSSL_PARAM_construct_end()};
-  std::string out(bytes, '\0');
-  DOGGED_CHECK(EVP_KDF_derive(context.get(),
-                              reinterpret_cast<unsigned char*>(out.data()),
-                              out.size(), parameters) == 1)
-      << "HKDF of " << bytes << " bytes";
-  return out;
+  return Hkdf("",
+              absl::string_view(reinterpret_cast<const char*>(bytes_.data()),
+                                bytes_.size()),
+              label, bytes);
 }
 
 bool operator==(const Key& a, const Key& b) {
