@@ -64,13 +64,13 @@ struct SealedTransport::Header {
 };
 
 SealedTransport::SealedTransport(AgentId self, std::unique_ptr<Transport> far,
-                                 KeyRing ring, WireMode mode,
-                                 Aead::Cipher cipher)
+                                 Keys keys, WireMode mode, Aead::Cipher cipher)
     : self_(self),
       far_(std::move(far)),
       mode_(mode),
       cipher_(cipher),
-      ring_(std::move(ring)) {
+      keys_(std::move(keys)),
+      ring_(keys_()) {
   DOGGED_CHECK(mode != WireMode::kPlain);
 }
 
@@ -79,7 +79,9 @@ std::string SealedTransport::address() const {
                       absl::BytesToHexString(exchange_.public_half()));
 }
 
-void SealedTransport::SetRing(KeyRing ring) {
+void SealedTransport::Refresh() {
+  std::shared_ptr<const KeyRing> ring = keys_();
+  if (ring == ring_) return;
   ring_ = std::move(ring);
   for (auto& [id, peer] : peers_) {
     peer.seal = nullptr;
@@ -110,6 +112,11 @@ std::unique_ptr<Aead> SealedTransport::MakeAead(const Key& key,
   return aead;
 }
 
+ReplayWindow SealedTransport::WindowOf(AgentId stranger) const {
+  const auto forgotten = seen_.find(stranger);
+  return ReplayWindow(forgotten == seen_.end() ? 0 : forgotten->second);
+}
+
 void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   const size_t at = fabric_address.find(kHalf);
   far_->SetPeer(peer, fabric_address.substr(0, at));
@@ -119,12 +126,7 @@ void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
           : absl::HexStringToBytes(fabric_address.substr(at + 1));
   auto [entry, is_new] = peers_.try_emplace(peer);
   Peer& known = entry->second;
-  if (is_new) {
-    const auto forgotten = seen_.find(peer);
-    if (forgotten != seen_.end()) {
-      known.window = ReplayWindow(forgotten->second);
-    }
-  }
+  if (is_new) known.window = WindowOf(peer);
   if (known.public_half == half) return;
   if (half.size() != ExchangeKey::kBytes) {
     Log(LogLevel::kWarning,
@@ -151,7 +153,7 @@ void SealedTransport::ForgetPeer(AgentId peer) {
 void SealedTransport::Send(AgentId to, Bytes message) {
   const auto entry = peers_.find(to);
   if (entry != peers_.end() && entry->second.seal == nullptr) {
-    entry->second.seal = MakeAead(ring_.used(), cipher_, to,
+    entry->second.seal = MakeAead(ring_->used(), cipher_, to,
                                   entry->second.public_half, Aead::Use::kSeal);
   }
   if (entry == peers_.end() || entry->second.seal == nullptr) {
@@ -162,7 +164,7 @@ void SealedTransport::Send(AgentId to, Bytes message) {
       Header{
           .mode = static_cast<uint8_t>(mode_),
           .cipher = static_cast<uint8_t>(cipher_),
-          .key_id = ring_.used().id(),
+          .key_id = ring_->used().id(),
           .counter = ++counter_,
           .public_half = exchange_.public_half(),
       }
@@ -194,16 +196,14 @@ std::optional<Bytes> SealedTransport::Open(AgentId from, const Bytes& message) {
       !Aead::IsCipher(header->cipher)) {
     return std::nullopt;
   }
-  const Key* const key = ring_.Find(header->key_id);
+  const Key* const key = ring_->Find(header->key_id);
   if (key == nullptr) return std::nullopt;
   // A member that this one has not heard of yet is known by its message.
   Peer stranger;
   const auto entry = peers_.find(from);
   Peer& peer = entry == peers_.end() ? stranger : entry->second;
-  if (peer.public_half.empty()) {
-    if (const auto forgotten = seen_.find(from); forgotten != seen_.end()) {
-      peer.window = ReplayWindow(forgotten->second);
-    }
+  if (entry == peers_.end()) {
+    peer.window = WindowOf(from);
   } else if (peer.public_half != header->public_half) {
     return std::nullopt;
   }
@@ -248,6 +248,7 @@ std::optional<Bytes> SealedTransport::Open(AgentId from, const Bytes& message) {
 }
 
 void SealedTransport::Poll(std::vector<Arrival>& arrivals) {
+  Refresh();
   far_->Poll(arrived_);
   for (Arrival& arrival : arrived_) {
     std::optional<Bytes> message = Open(arrival.from, arrival.message);

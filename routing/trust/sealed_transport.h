@@ -18,6 +18,7 @@
 #define DOGGED_ROUTING_TRUST_SEALED_TRANSPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +43,10 @@ class SealedTransport : public Transport {
   static constexpr int64_t kHeaderBytes = 50;
   static constexpr int64_t kOverheadBytes = kHeaderBytes + Aead::kTagBytes;
 
+  // The cluster's keys as they are now, not null.
+  using Keys = std::function<std::shared_ptr<const KeyRing>()>;
   // `mode` is not kPlain.
-  SealedTransport(AgentId self, std::unique_ptr<Transport> far, KeyRing ring,
+  SealedTransport(AgentId self, std::unique_ptr<Transport> far, Keys keys,
                   WireMode mode, Aead::Cipher cipher = Aead::Fastest());
 
   void Send(AgentId to, Bytes message) override;
@@ -63,14 +66,14 @@ class SealedTransport : public Transport {
     return refused_count_ + unknown_count_ + far_->dropped_count();
   }
 
-  // The cluster's keys from now on.
-  void SetRing(KeyRing ring);
   // Messages that did not open: forged, repeated, of another incarnation, mode
   // or cluster.
   int64_t refused_count() const { return refused_count_; }
 
  private:
   struct Header;
+  // Takes keys that have changed.
+  void Refresh();
   struct Peer {
     std::string public_half;  // empty: not told yet
     std::unique_ptr<Aead> seal;
@@ -84,6 +87,8 @@ class SealedTransport : public Transport {
   std::unique_ptr<Aead> MakeAead(const Key& key, Aead::Cipher cipher,
                                  AgentId peer, absl::string_view public_half,
                                  Aead::Use use) const;
+  // For an agent that is not among peers_: what it sent before counts as seen.
+  ReplayWindow WindowOf(AgentId stranger) const;
   // The body; none if it does not open.
   std::optional<Bytes> Open(AgentId from, const Bytes& message);
 
@@ -92,7 +97,8 @@ class SealedTransport : public Transport {
   const WireMode mode_;
   const Aead::Cipher cipher_;
   const ExchangeKey exchange_;
-  KeyRing ring_;
+  const Keys keys_;
+  std::shared_ptr<const KeyRing> ring_;
   absl::btree_map<AgentId, Peer> peers_;
   // Counters of forgotten peers up to which all were seen.
   absl::btree_map<AgentId, uint64_t> seen_;

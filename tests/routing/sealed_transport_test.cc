@@ -59,8 +59,15 @@ class Member {
          WireMode mode = WireMode::kSealed,
          Aead::Cipher cipher = Aead::Cipher::kAes256Gcm)
       : id_(id),
-        transport_(id_, std::make_unique<HandCarried>(id_, wire, inbox_), ring,
-                   mode, cipher) {}
+        ring_(std::make_shared<const KeyRing>(ring)),
+        transport_(
+            id_, std::make_unique<HandCarried>(id_, wire, inbox_),
+            [this] { return ring_; }, mode, cipher) {}
+  void SetRing(const KeyRing& ring) {
+    ring_ = std::make_shared<const KeyRing>(ring);
+    std::vector<Arrival> none;
+    transport_.Poll(none);
+  }
   void Knows(const Member& other) {
     transport_.SetPeer(other.id_, other.transport_.address());
   }
@@ -87,6 +94,7 @@ class Member {
 
  private:
   const AgentId id_;
+  std::shared_ptr<const KeyRing> ring_;
   std::deque<Arrival> inbox_;
   SealedTransport transport_;
 };
@@ -279,20 +287,20 @@ TEST(SealedTransport, KeysChangeWhileMessagesTravel) {
   KeyRing both = RingOf("1");
   ASSERT_TRUE(both.Add(next).ok());
   const Sent early = pair.FromA("early");
-  pair.a.transport().SetRing(both);
-  pair.b.transport().SetRing(both);
+  pair.a.SetRing(both);
+  pair.b.SetRing(both);
   EXPECT_EQ(pair.b.Take(early), Texts{"early"});
   EXPECT_EQ(pair.b.Take(early), Texts{});
   ASSERT_TRUE(both.Use(next.id()).ok());
-  pair.a.transport().SetRing(both);
+  pair.a.SetRing(both);
   const Sent late = pair.FromA("late");
   EXPECT_EQ(pair.b.Take(late), Texts{"late"});
   pair.b.Send(pair.a, "still with the old one");
   EXPECT_EQ(pair.a.Take(pair.wire.back()), Texts{"still with the old one"});
-  pair.a.transport().SetRing(KeyRing(next));
+  pair.a.SetRing(KeyRing(next));
   pair.b.Send(pair.a, "too late");
   EXPECT_EQ(pair.a.Take(pair.wire.back()), Texts{});
-  pair.b.transport().SetRing(KeyRing(next));
+  pair.b.SetRing(KeyRing(next));
   pair.b.Send(pair.a, "new");
   EXPECT_EQ(pair.a.Take(pair.wire.back()), Texts{"new"});
   EXPECT_EQ(pair.b.Take(late), Texts{});
