@@ -41,6 +41,15 @@ void FailureDetector::Answered(AgentId peer, absl::Time awake) {
   it->second.least_round_trip = std::min(it->second.least_round_trip, sample);
 }
 
+std::optional<absl::Duration> FailureDetector::RoundTrip(AgentId peer) const {
+  const auto it = peers_.find(peer);
+  if (it == peers_.end() ||
+      it->second.least_round_trip == absl::InfiniteDuration()) {
+    return std::nullopt;
+  }
+  return it->second.round_trip;
+}
+
 absl::Duration FailureDetector::RoundTripMax() const {
   absl::Duration out;
   for (const auto& [id, peer] : peers_) out = std::max(out, peer.round_trip);

@@ -17,6 +17,7 @@
 #define DOGGED_ROUTING_MEMBERSHIP_FAILURE_DETECTOR_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,9 @@ class FailureDetector {
   bool IsSuspect(AgentId peer) const;
   // Live peers from which nothing comes directly, in ascending order.
   std::vector<AgentId> Unheard(absl::Time awake) const;
+  // The time that `peer` usually takes to answer a ping; none before its first
+  // answer.
+  std::optional<absl::Duration> RoundTrip(AgentId peer) const;
   // The longest of the times that peers usually take to answer a ping.
   absl::Duration RoundTripMax() const;
   // The same of the shortest that they ever took: without what waits in queues.

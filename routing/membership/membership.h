@@ -141,6 +141,10 @@ class Membership {
   bool declared_dead() const { return declared_dead_; }
   bool IsDead(AgentId id) const;
   bool IsSuspect(AgentId id) const { return detector_.IsSuspect(id); }
+  // See FailureDetector.
+  std::optional<absl::Duration> RoundTrip(AgentId peer) const {
+    return detector_.RoundTrip(peer);
+  }
   absl::Duration RoundTripMax() const { return detector_.RoundTripMax(); }
   absl::Duration LeastRoundTripMax() const {
     return detector_.LeastRoundTripMax();

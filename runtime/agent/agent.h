@@ -169,6 +169,8 @@ class Agent {
   // Messages that were not sent, or came in part only.
   int64_t dropped_count() const { return mailbox_.dropped_count(); }
   int64_t bytes_sent() const { return mailbox_.bytes_sent(); }
+  // See Mailbox.
+  double LinkRate(AgentId to) const { return mailbox_.LinkRate(to); }
   int64_t messages_sent() const { return mailbox_.messages_sent(); }
   const Lending* lending() const { return context_.lending.get(); }
 

@@ -27,7 +27,7 @@ LAYERS = {
                           "routing/topology", "routing/membership",
                           "routing/plans", "routing/stream"],
     "routing/memory": ["runtime/base", "routing/transport"],
-    "routing/trust": ["runtime/base"],
+    "routing/trust": ["runtime/base", "routing/transport"],
     "routing/control": ["runtime/base", "routing/trust"],
     "routing/fabric": ["runtime/base", "routing/transport",
                        "routing/trust", "routing/control"],
@@ -122,7 +122,8 @@ SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
            "routing/control/socket_address.h",
-           "apps/dogged_bench/peers/stores.cc", "tests/"]
+           "apps/dogged_bench/peers/stores.cc",
+           "apps/dogged_bench/peers/tcp.cc", "tests/"]
 OUTSIDE = {
     "CLI/": ["apps/dogged/cli/"],
     "arpa/inet.h": SOCKETS,

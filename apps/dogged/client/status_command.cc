@@ -62,12 +62,42 @@ double Share(const JobOverAll& job) {
                            static_cast<double>(job.tasks_needed));
 }
 
+nlohmann::ordered_json LinksJson(
+    const StatusReply& reply, const std::map<AgentId, std::string>& addresses) {
+  auto out = nlohmann::ordered_json::array();
+  for (const LinkStatus& link : reply.links) {
+    const auto to = addresses.find(link.to);
+    if (to == addresses.end()) continue;
+    nlohmann::ordered_json one = {{"to", to->second}};
+    if (link.bytes_per_second > 0) {
+      one["bytes_per_second"] = link.bytes_per_second;
+    }
+    if (link.round_trip_seconds >= 0) {
+      one["round_trip_seconds"] = link.round_trip_seconds;
+    }
+    out.push_back(one);
+  }
+  return out;
+}
+
+std::map<AgentId, std::string> AddressesOf(
+    const std::vector<StatusReply>& replies) {
+  std::map<AgentId, std::string> out;
+  for (const StatusReply& reply : replies) {
+    for (const MemberStatus& m : reply.members) {
+      out[m.member.id] = m.member.control_address;
+    }
+  }
+  return out;
+}
+
 std::string StatusJson(const std::vector<StatusReply>& replies,
                        const JobRows& rows) {
   nlohmann::ordered_json out;
   out["agents"] = nlohmann::ordered_json::array();
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
+  const std::map<AgentId, std::string> addresses = AddressesOf(replies);
   std::set<AgentId> said;
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
@@ -86,6 +116,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
         agent["memory_bytes"] = it->second->memory_bytes;
         agent["refused"] = it->second->refused;
         agent["dropped"] = it->second->dropped;
+        agent["links"] = LinksJson(*it->second, addresses);
       }
       out["agents"].push_back(agent);
     }
@@ -148,6 +179,31 @@ void PrintDropped(const StatusReply& reply) {
   }
 }
 
+// The slowest of the links whose rate is known.
+void PrintSlowestLink(const std::vector<StatusReply>& replies) {
+  const std::map<AgentId, std::string> addresses = AddressesOf(replies);
+  const StatusReply* from = nullptr;
+  const LinkStatus* slowest = nullptr;
+  for (const StatusReply& reply : replies) {
+    for (const LinkStatus& link : reply.links) {
+      if (link.bytes_per_second <= 0 || !addresses.contains(link.to)) continue;
+      if (slowest == nullptr ||
+          link.bytes_per_second < slowest->bytes_per_second) {
+        from = &reply;
+        slowest = &link;
+      }
+    }
+  }
+  if (slowest == nullptr || !addresses.contains(from->self)) return;
+  std::printf(
+      "slowest link: %s to %s, %.3g MB/s", addresses.at(from->self).c_str(),
+      addresses.at(slowest->to).c_str(), slowest->bytes_per_second / 1e6);
+  if (slowest->round_trip_seconds >= 0) {
+    std::printf(", round trip %.2g ms", 1e3 * slowest->round_trip_seconds);
+  }
+  std::printf("\n");
+}
+
 void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
@@ -171,6 +227,7 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
     }
   }
   for (const StatusReply& reply : replies) PrintDropped(reply);
+  PrintSlowestLink(replies);
   PrintJobs(rows);
 }
 

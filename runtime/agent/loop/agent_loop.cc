@@ -445,6 +445,15 @@ StatusReply AgentLoop::Status(const StatusRequest& request) const {
   out.jobs_known = agent_.job_index().job_count();
   out.sizes = agent_.job_index().SizesOf(request.text_hash);
   out.stored = agent_.StoredJobs(request.text_hash);
+  for (const Member& member : agent_.membership().view()->members()) {
+    if (member.id == agent_.id()) continue;
+    const auto round_trip = agent_.membership().RoundTrip(member.id);
+    out.links.push_back(
+        {.to = member.id,
+         .bytes_per_second = agent_.LinkRate(member.id),
+         .round_trip_seconds =
+             round_trip.has_value() ? absl::ToDoubleSeconds(*round_trip) : -1});
+  }
   return out;
 }
 

@@ -95,6 +95,12 @@ Bytes StatusReply::Encode() const {
     out.PutVarint(static_cast<uint64_t>(job.agents));
     out.PutVarint(static_cast<uint64_t>(job.workers));
   }
+  out.PutVarint(links.size());
+  for (const LinkStatus& link : links) {
+    out.PutId(link.to);
+    out.PutDouble(link.bytes_per_second);
+    out.PutDouble(link.round_trip_seconds);
+  }
   return Bytes(out.Take());
 }
 
@@ -161,6 +167,14 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     job.agents = static_cast<int>(agents);
     job.workers = static_cast<int>(workers);
     out.stored.push_back(job);
+  }
+  const int64_t links = in.GetCount(24);
+  for (int64_t i = 0; i < links && in.ok(); ++i) {
+    LinkStatus link;
+    link.to = in.GetId<AgentId>();
+    link.bytes_per_second = in.GetDouble();
+    link.round_trip_seconds = in.GetDouble();
+    out.links.push_back(link);
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("status"));
   return out;

@@ -64,6 +64,16 @@ struct MemberStatus {
   std::vector<std::pair<JobId, JobStats>> stats;
 };
 
+// LinkStatus: the way from the agent that answers to another one, as its own
+// messages know it.
+struct LinkStatus {
+  AgentId to;
+  // That it takes; 0: not known, as nothing has had to wait for it yet.
+  double bytes_per_second = 0;
+  // Of a ping and its answer, usually; less than 0: not known.
+  double round_trip_seconds = -1;
+};
+
 struct StatusRequest {
   JobQuery jobs;
   // Hash of a program's text: asks for the sizes that its jobs were cut for,
@@ -96,6 +106,7 @@ struct StatusReply {
   std::vector<std::pair<int, int>> sizes;
   // The jobs of that text with values in this agent's directory.
   std::vector<StoredJob> stored;
+  std::vector<LinkStatus> links;  // to the other members that live
 
   Bytes Encode() const;
   static absl::StatusOr<StatusReply> Decode(absl::string_view body);
