@@ -28,10 +28,11 @@ class LeafCursor {
   // The next leaf; none at the end.
   std::optional<Task> Next();
   // Number of tasks that come next, up to `max`: first() and tasks with a
-  // larger innermost index. 0 at the end. IsLeaf() tells which of these are
+  // larger index along(). 0 at the end. IsLeaf() tells which of these are
   // leaves.
   int64_t NextRun(int64_t max);
   const Task& first() const { return first_; }
+  int along() const { return points_->along(); }
   // All were given out. May turn true only after one more call.
   bool IsAtEnd() const { return at_ == parts_.size(); }
   bool IsLeaf(const Task& task) const {

@@ -1,6 +1,7 @@
 #include "runtime/exec/local_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -18,8 +19,10 @@ constexpr int64_t kQueueMax = 4096;
 constexpr size_t kReadyMax = 256;
 // Epilogues within epilogues: bounds the stack.
 constexpr int kDepthMax = 4;
-// Consumers of one label beyond so many wait until a worker draws them.
-constexpr int64_t kConsumersAtOnce = 256;
+// Consumers of one label wait until a worker draws them once so many others of
+// it have become ready, or are marked.
+constexpr int64_t kReadyAtOnce = 256;
+constexpr int64_t kMarksAtOnce = 1 << 16;
 // A batch grows up to this while it takes less than kBatchTime.
 constexpr int64_t kBatchMax = 256;
 constexpr absl::Duration kBatchTime = absl::Microseconds(20);
@@ -247,17 +250,25 @@ void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
     Finish(std::move(status));
     return;
   }
-  int64_t left = kConsumersAtOnce;
-  const bool all =
-      relations_.ForEachConsumer(label, [&](const Task& task, int use) {
-        if (--left < 0) return false;
-        if (!needed_.Contains(task)) return true;
-        auto record = table_.Mark(task, use, value, worker.pool);
-        if (record != nullptr) Release(worker, std::move(record));
-        return !stop_.load(std::memory_order_relaxed);
-      });
-  if (all || left >= 0) return;
-  sources_.AddConsumers(label, value, kConsumersAtOnce);
+  int64_t ready_left = kReadyAtOnce;
+  int64_t marks_left = kMarksAtOnce;
+  std::optional<ConsumerCursor> others;
+  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
+    if (needed_.Contains(task)) {
+      auto record = table_.Mark(task, use, value, worker.pool);
+      if (record != nullptr) {
+        Release(worker, std::move(record));
+        --ready_left;
+      }
+    }
+    if (ready_left == 0 || --marks_left == 0) {
+      others.emplace(relations_, label, task, use);
+      return false;
+    }
+    return !stop_.load(std::memory_order_relaxed);
+  });
+  if (!others.has_value()) return;
+  sources_.AddConsumers(*std::move(others), value);
   queues_.WakeAll();
 }
 

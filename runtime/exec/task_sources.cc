@@ -17,15 +17,9 @@ void TaskSources::AddLeaves(int64_t after, int64_t until) {
   leaves_left_.store(true);
 }
 
-void TaskSources::AddConsumers(const Label& label, const Value& value,
-                               int64_t skip) {
+void TaskSources::AddConsumers(ConsumerCursor cursor, const Value& value) {
   auto consumers = std::make_unique<Consumers>(
-      Consumers{.cursor = ConsumerCursor(relations_, label), .value = value});
-  while (skip > 0) {
-    const int64_t count = consumers->cursor.NextRun(skip);
-    if (count == 0) return;
-    skip -= count;
-  }
+      Consumers{.cursor = std::move(cursor), .value = value});
   const std::lock_guard lock(lock_);
   consumers_.push_back(std::move(consumers));
   consumer_sources_.fetch_add(1);
@@ -40,6 +34,7 @@ bool TaskSources::DrawConsumers(int64_t max, TaskBatch& batch) {
     batch.count = newest.cursor.NextRun(max);
     if (batch.count > 0) {
       batch.task = newest.cursor.first();
+      batch.along = newest.cursor.along();
       batch.use = newest.cursor.use();
       batch.value = newest.value;
       return true;
@@ -59,7 +54,10 @@ bool TaskSources::DrawLeaves(int64_t max, TaskBatch& batch) {
   while (!leaves_.empty()) {
     batch.count = leaves_.front().NextRun(max);
     batch.task = leaves_.front().first();
-    if (batch.count > 0) return true;
+    if (batch.count > 0) {
+      batch.along = leaves_.front().along();
+      return true;
+    }
     leaves_.pop_front();
   }
   leaves_left_.store(false);

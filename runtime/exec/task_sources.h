@@ -23,10 +23,11 @@
 namespace dogged {
 
 // Tasks that a worker has drawn and not yet run: `count` tasks from `task` on,
-// along the innermost index.
+// along one index.
 struct TaskBatch {
   int64_t count = 0;
   Task task;
+  int along = -1;
   int use = -1;  // of the label that `value` is bound to; -1: leaves, perhaps
   Value value;
 
@@ -34,7 +35,7 @@ struct TaskBatch {
   Task Take() {
     Task out = task;
     --count;
-    if (count > 0) ++task.index[task.index.size() - 1];
+    if (count > 0) ++task.index[along];
     return out;
   }
   // True if `record`, of a task with one use, would do for the next task too.
@@ -53,8 +54,8 @@ class TaskSources {
 
   // Leaves after one time and until another may start too.
   void AddLeaves(int64_t after, int64_t until);
-  // The consumers of `label` from the `skip`-th on wait here for `value`.
-  void AddConsumers(const Label& label, const Value& value, int64_t skip);
+  // The consumers that `cursor` has not given out wait here for `value`.
+  void AddConsumers(ConsumerCursor cursor, const Value& value);
   // Replaces `batch`, which is empty, by up to `max` tasks; false if there are
   // none. The newest label's consumers first.
   bool DrawConsumers(int64_t max, TaskBatch& batch);

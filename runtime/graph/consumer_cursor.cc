@@ -5,6 +5,17 @@ namespace dogged {
 ConsumerCursor::ConsumerCursor(const Relations& relations, const Label& label)
     : relations_(relations), label_(label) {}
 
+ConsumerCursor::ConsumerCursor(const Relations& relations, const Label& label,
+                               const Task& last, int use)
+    : relations_(relations), label_(label), first_(last), use_(use) {
+  const auto& consumers = relations_.ConsumersOf(label_.array);
+  while (consumers[at_].task_class != last.task_class ||
+         consumers[at_].use != use) {
+    ++at_;
+  }
+  points_.emplace(consumers[at_].inverse.PointsOf(label_.index), last.index);
+}
+
 int64_t ConsumerCursor::NextRun(int64_t max) {
   const auto& consumers = relations_.ConsumersOf(label_.array);
   for (; at_ < consumers.size(); ++at_, points_.reset()) {

@@ -15,11 +15,15 @@ class ConsumerCursor {
  public:
   // `relations` must outlive the cursor.
   ConsumerCursor(const Relations& relations, const Label& label);
+  // Begins behind the consumer `last`, by its use `use`.
+  ConsumerCursor(const Relations& relations, const Label& label,
+                 const Task& last, int use);
   // How many of up to `max` consumers come next: first(), and tasks with a
-  // larger innermost index, all by the same use. 0 at the end. The order is
-  // that of Relations::ForEachConsumer().
+  // larger index along(), all by the same use. 0 at the end. The order is that
+  // of Relations::ForEachConsumer().
   int64_t NextRun(int64_t max);
   const Task& first() const { return first_; }
+  int along() const { return points_->along(); }
   int use() const { return use_; }
 
  private:

@@ -117,6 +117,11 @@ int64_t Dimension::Upper(const IndexVector& index) const {
   return out;
 }
 
+bool Dimension::IsNumber() const {
+  return lower.size() == 1 && lower == upper && lower[0].divisor == 1 &&
+         lower[0].expr.IsConstant();
+}
+
 Domain Domain::Box(const std::vector<Range>& ranges) {
   Domain out;
   for (const Range& range : ranges) {
@@ -216,22 +221,30 @@ std::optional<IndexVector> Domain::Next(
   }
 }
 
+DomainCursor::DomainCursor(Domain domain,
+                           const std::optional<IndexVector>& last)
+    : domain_(std::move(domain)), along_(domain_.size() - 1), last_(last) {
+  while (along_ > 0 && domain_.dimensions[along_].IsNumber()) --along_;
+  if (last_.has_value() && along_ >= 0) {
+    upper_ = domain_.dimensions[along_].Upper(*last_);
+  }
+}
+
 int64_t DomainCursor::NextRun(int64_t max) {
-  const int inner = domain_.size() - 1;
-  const bool has_runs = inner >= 0 && domain_.guard.IsAlways();
-  if (has_runs && last_.has_value() && (*last_)[inner] < upper_) {
-    ++(*last_)[inner];
+  const bool has_runs = along_ >= 0 && domain_.guard.IsAlways();
+  if (has_runs && last_.has_value() && (*last_)[along_] < upper_) {
+    ++(*last_)[along_];
   } else {
     last_ = domain_.Next(last_);
     if (!last_.has_value()) return 0;
     if (has_runs) {
-      upper_ = domain_.dimensions[inner].Upper(*last_);
+      upper_ = domain_.dimensions[along_].Upper(*last_);
     }
   }
   first_ = *last_;
   if (!has_runs) return 1;
-  const int64_t count = std::min(max, upper_ - first_[inner] + 1);
-  (*last_)[inner] += count - 1;
+  const int64_t count = std::min(max, upper_ - first_[along_] + 1);
+  (*last_)[along_] += count - 1;
   return count;
 }
 

@@ -50,6 +50,8 @@ struct Dimension {
   // The first and last value, given the indices further out in `index`.
   int64_t Lower(const IndexVector& index) const;
   int64_t Upper(const IndexVector& index) const;
+  // Its bounds are the same number, whatever the other indices are.
+  bool IsNumber() const;
   friend bool operator==(const Dimension&, const Dimension&) = default;
 };
 
@@ -89,20 +91,26 @@ struct Domain {
   static Domain Decode(Decoder& in);
 };
 
-// Goes through the points of a domain in runs, along the innermost index as far
-// as there is no guard. Not thread-safe.
+// Goes through the points of a domain in runs, along the innermost index that
+// is not a single number, as far as there is no guard. Not thread-safe.
 class DomainCursor {
  public:
-  explicit DomainCursor(Domain domain) : domain_(std::move(domain)) {}
+  // Begins behind the point `last`, which is one of the domain, if there is
+  // one.
+  explicit DomainCursor(Domain domain,
+                        const std::optional<IndexVector>& last = std::nullopt);
   // How many of up to `max` points come next: first(), and those with a larger
-  // innermost index. 0 at the end.
+  // index along(). 0 at the end.
   int64_t NextRun(int64_t max);
   const IndexVector& first() const { return first_; }
+  // -1 if the domain has no index.
+  int along() const { return along_; }
 
  private:
   const Domain domain_;
+  int along_ = -1;
   std::optional<IndexVector> last_;  // that was given out
-  int64_t upper_ = 0;  // of the innermost index, for the outer ones of last_
+  int64_t upper_ = 0;  // of the index along_, for the outer ones of last_
   IndexVector first_;
 };
 

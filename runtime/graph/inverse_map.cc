@@ -198,24 +198,66 @@ bool InverseMap::VisitFlat(
   return visit(point);
 }
 
+// An index that equations make a number becomes one, and its bounds become
+// bounds of the indices further out. So the domain has no outer index without a
+// point, and a cursor finds its runs.
 Domain InverseMap::PointsOf(const IndexVector& image) const {
   Domain out = *domain_;
   bool any = image.size() == image_size_;
   for (const Row& row : image_conditions_) {
     any = any && OfImage(row).Evaluate(image) == 0;
   }
+  std::vector<std::optional<int64_t>> numbers(row_of_index_.size());
+  const auto with_numbers = [&numbers](AffineExpr expr) {
+    for (size_t e = 0; e < numbers.size(); ++e) {
+      if (!numbers[e].has_value()) continue;
+      expr.constant += std::exchange(expr.coefficients[e], 0) * *numbers[e];
+    }
+    return expr;
+  };
   for (size_t d = 0; d < row_of_index_.size() && any; ++d) {
     if (row_of_index_[d] < 0) continue;
     const Row& row = rows_[row_of_index_[d]];
     const int64_t pivot = row.coefficients[d];
     AffineExpr rest = AffineExpr::Constant(OfImage(row).Evaluate(image));
     for (size_t e = 0; e < d; ++e) rest.coefficients[e] = -row.coefficients[e];
-    const AffineBound bound{.expr = pivot > 0 ? rest : rest * -1,
-                            .divisor = std::abs(pivot)};
-    out.dimensions[d].lower.push_back(bound);
-    out.dimensions[d].upper.push_back(bound);
+    rest = with_numbers(rest);
+    Dimension& dimension = out.dimensions[d];
+    if (!rest.IsConstant()) {
+      const AffineBound bound{.expr = pivot > 0 ? rest : rest * -1,
+                              .divisor = std::abs(pivot)};
+      dimension.lower.push_back(bound);
+      dimension.upper.push_back(bound);
+      continue;
+    }
+    any = rest.constant % pivot == 0;
+    if (!any) break;
+    numbers[d] = rest.constant / pivot;
+    const AffineExpr number = AffineExpr::Constant(*numbers[d]);
+    const std::vector<AffineBound> one = {{.expr = number}};
+    const std::vector<AffineBound> lower = std::exchange(dimension.lower, one);
+    const std::vector<AffineBound> upper = std::exchange(dimension.upper, one);
+    for (const AffineBound& bound : lower) {
+      any = any && out.Narrow({.expr = with_numbers(number * bound.divisor -
+                                                    bound.expr)});
+    }
+    for (const AffineBound& bound : upper) {
+      any = any && out.Narrow({.expr = with_numbers(bound.expr -
+                                                    number * bound.divisor)});
+    }
   }
   if (guard_ != nullptr) out.guard = Both(out.guard, *guard_);
+  if (any && out.guard.any_of.size() == 1) {
+    std::vector<Constraint> left;
+    std::vector<Constraint> all_of = std::move(out.guard.any_of[0]);
+    out.guard = {};
+    for (Constraint& c : all_of) {
+      c.expr = with_numbers(c.expr);
+      any = any && out.Narrow(c);
+      if (c.kind == Constraint::Kind::kDivisible) left.push_back(c);
+    }
+    out.guard.Require(left);
+  }
   if (!any) out.guard = {{{{.expr = AffineExpr::Constant(-1)}}}};
   return out;
 }

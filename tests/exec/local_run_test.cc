@@ -219,6 +219,42 @@ TEST(LocalRun, ReportsAsManyResultsAsItDeliveredBeforeAnError) {
   EXPECT_EQ(run.Progress().results_bound, kGood);
 }
 
+// Each task reads a label of its row and a label of its column, both of which
+// very many read: some get ready at once, some as the second label comes.
+TEST(LocalRun, RunsEachConsumerOfRowsAndColumnsOnce) {
+  constexpr int64_t kN = 700;
+  ProgramBuilder b("rows_and_columns");
+  const int32_t row = b.AddArray({.name = "row", .rank = 1});
+  const int32_t column = b.AddArray({.name = "column", .rank = 1});
+  const int32_t sum = b.AddArray({.name = "sum", .rank = 2});
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr j = AffineExpr::Index(1);
+  const int32_t add = b.AddKernel({"add", "test", ""});
+  for (const int32_t array : {row, column}) {
+    b.AddClass({.name = "start",
+                .domain = Domain::Box({{"i", 0, kN - 1}}),
+                .creates = {{array, {i}}},
+                .kernel = add});
+  }
+  Domain triangle = Domain::Box({{"i", 0, kN - 1}, {"j", 0, kN - 1}});
+  triangle.dimensions[1].upper.push_back({.expr = i});
+  b.AddClass({.name = "both",
+              .domain = triangle,
+              .creates = {{sum, {i, j}}},
+              .uses = {{row, {i}, {}}, {column, {j}, {}}},
+              .kernel = add});
+  b.AddResult(sum, triangle);
+  b.SetEveryTaskNeeded();
+  const Program program = std::move(b).Build().value();
+  for (const int workers : {1, 3}) {
+    const Outcome out = RunOf(program, workers, OneKernel(AddUp));
+    ASSERT_TRUE(out.status.ok()) << out.status.message();
+    EXPECT_EQ(out.progress.tasks_executed, 2 * kN + kN * (kN + 1) / 2);
+    ASSERT_EQ(std::ssize(out.results), kN * (kN + 1) / 2);
+    for (const auto& [label, value] : out.results) ASSERT_EQ(value, 3);
+  }
+}
+
 TEST(LocalRun, DeliversAResultOfTwoSetsOnce) {
   ProgramBuilder b("twice");
   const int32_t a = b.AddArray({.name = "a", .rank = 1});

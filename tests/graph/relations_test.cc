@@ -78,10 +78,26 @@ std::vector<IndexVector> PointsIn(const Domain& domain, int64_t run_max) {
   while (const int64_t count = cursor.NextRun(run_max)) {
     for (int64_t i = 0; i < count; ++i) {
       out.push_back(cursor.first());
-      if (i > 0) out.back()[out.back().size() - 1] += i;
+      if (i > 0) out.back()[cursor.along()] += i;
     }
   }
   return out;
+}
+
+// Tasks (k)(i)(j) with j <= i that read (j)(k): i is free, and j is a number.
+TEST(InverseMap, GivesAColumnOfATriangleAsOneRun) {
+  Domain triangle = Domain::Box({{"k", 0, 9}, {"i", 0, 99}, {"j", 0, 99}});
+  triangle.dimensions[2].upper.push_back({.expr = I(1)});
+  const InverseMap inverse({I(2), I(0)}, triangle);
+  DomainCursor cursor(inverse.PointsOf({30, 4}));
+  EXPECT_EQ(cursor.NextRun(1000), 70);
+  EXPECT_EQ(cursor.first(), (IndexVector{4, 30, 30}));
+  EXPECT_EQ(cursor.along(), 1);
+  EXPECT_EQ(cursor.NextRun(1000), 0);
+  DomainCursor rest(inverse.PointsOf({30, 4}), IndexVector{4, 90, 30});
+  EXPECT_EQ(rest.NextRun(4), 4);
+  EXPECT_EQ(rest.first(), (IndexVector{4, 91, 30}));
+  EXPECT_EQ(rest.NextRun(1000), 5);
 }
 
 TEST(InverseMap, AgreesWithEnumeration) {
