@@ -20,6 +20,7 @@ void CutSchedule::NoteMembers(absl::Time now, int64_t agents, int64_t lost) {
   losses_ += lost;
   if (last_cut_ == absl::InfiniteFuture()) {
     last_cut_ = now;
+    whole_to_ = now;
   } else {
     is_early_ |= lost > 0 || agents != agents_;
   }

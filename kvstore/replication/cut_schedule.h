@@ -16,6 +16,7 @@
 #ifndef DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
 #define DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/time/time.h"
@@ -69,6 +70,14 @@ class CutSchedule {
   bool IsDue(int64_t labels, int64_t bytes) const;
   // It has begun, with so many of them.
   void NoteCut(int64_t labels, int64_t bytes);
+  // All copies of the last cut were sent, and other labels wait or not.
+  void NoteWhole(bool do_others_wait) {
+    whole_to_ = do_others_wait ? last_cut_ : now_;
+  }
+  // So much of this agent's work is in no whole cut: a loss now would cost it.
+  absl::Duration AtRisk() const {
+    return std::max(absl::ZeroDuration(), now_ - whole_to_);
+  }
   // Between the begins of cuts of that cost, without a bound on memory.
   absl::Duration IntervalFor(absl::Duration cost) const;
 
@@ -82,6 +91,8 @@ class CutSchedule {
   double rate_ = kUnknownRate;
   double allowance_ = 0;  // bytes that may be sent; negative: sent in advance
   absl::Time last_cut_ = absl::InfiniteFuture();  // or the begin of the job
+  // The begin of the last whole cut, or of the job.
+  absl::Time whole_to_ = absl::InfiniteFuture();
   int64_t cut_labels_ = 0;
   int64_t cut_bytes_ = 0;
   bool is_early_ = false;  // the next cut

@@ -177,6 +177,7 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
+  job_.stats.copy_bytes += bytes;
   copy_queue_.NoteSent(bytes);
   if (are_bytes_) cuts_.NoteSent(bytes);
   sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
@@ -237,10 +238,16 @@ void Replication::SendCut(const Pass& pass) {
     SendCopyOf(pass, *label);
     ++taken;
   }
+  const absl::Duration at_risk = cuts_.AtRisk();
+  job_.stats.at_risk_ms =
+      std::max(job_.stats.at_risk_ms, absl::ToInt64Milliseconds(at_risk));
   if (cut_queue_.IsCutting()) {
     pass.out.WakeAt(cuts_.NextRoom());
   } else if (cut_queue_.waiting_count() > 0) {
+    cuts_.NoteWhole(true);
     pass.out.WakeAt(next_look_);
+  } else {
+    cuts_.NoteWhole(false);
   }
 }
 

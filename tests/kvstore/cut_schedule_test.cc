@@ -92,6 +92,27 @@ TEST_F(CutScheduleTest, ExperienceOfLossesCounts) {
   EXPECT_LT(4 * cuts_->IntervalFor(absl::Seconds(1)), calm);
 }
 
+// Work is at risk from the begin of the last whole cut; of a cut in the making,
+// too.
+TEST_F(CutScheduleTest, WorkIsAtRiskUntilACutIsWhole) {
+  const absl::Time begin = absl::UnixEpoch();
+  CutSchedule cuts({});
+  cuts.NoteMembers(begin, 4, 0);
+  EXPECT_EQ(cuts.AtRisk(), absl::ZeroDuration());
+  const auto at = [&](int seconds) {
+    cuts.BeginPass(begin + absl::Seconds(seconds), true);
+    return cuts.AtRisk();
+  };
+  EXPECT_EQ(at(10), absl::Seconds(10));
+  cuts.NoteCut(5, 100);
+  EXPECT_EQ(at(12), absl::Seconds(12));
+  cuts.NoteWhole(true);
+  EXPECT_EQ(at(12), absl::Seconds(2));
+  EXPECT_EQ(at(15), absl::Seconds(5));
+  cuts.NoteWhole(false);
+  EXPECT_EQ(at(16), absl::Seconds(1));
+}
+
 TEST_F(CutScheduleTest, ABoundOnWhatIsLostMakesMoreCuts) {
   Start({.redo_max = absl::Seconds(30)});
   // The work during a cut may be lost, too.

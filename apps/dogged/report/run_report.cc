@@ -37,6 +37,8 @@ std::string RunReport::ToJson() const {
   out["publications"] = publications;
   out["publication_messages"] = publication_messages;
   out["publication_bytes"] = publication_bytes;
+  out["copy_bytes"] = copy_bytes;
+  out["work_at_risk_seconds"] = work_at_risk_seconds;
   out["reads_local"] = reads_local;
   out["reads_remote"] = reads_remote;
   out["bytes_read_local"] = bytes_read_local;
@@ -104,6 +106,8 @@ void AgentLedger::Fill(RunReport& report) const {
   report.publications = total.publications;
   report.publication_messages = total.publication_messages;
   report.publication_bytes = total.publication_bytes;
+  report.copy_bytes = total.copy_bytes;
+  report.work_at_risk_seconds = 1e-3 * static_cast<double>(total.at_risk_ms);
   report.reads_local = total.reads_local;
   report.reads_remote = total.reads_remote;
   report.bytes_read_local = total.bytes_read_local;

@@ -42,6 +42,8 @@ struct RunReport {
   int64_t publications = 0;
   int64_t publication_messages = 0;
   int64_t publication_bytes = 0;
+  int64_t copy_bytes = 0;
+  double work_at_risk_seconds = 0;
   int64_t reads_local = 0;
   int64_t reads_remote = 0;
   int64_t bytes_read_local = 0;
