@@ -118,6 +118,13 @@ ControlPort::~ControlPort() {
   if (epoll_fd_ >= 0) close(epoll_fd_);
 }
 
+std::vector<std::string> ControlPort::KeyIds() const {
+  std::vector<std::string> out;
+  if (keys_ == nullptr) return out;
+  for (const Key& key : keys_->ring()->keys()) out.push_back(key.id());
+  return out;
+}
+
 ConnectionId ControlPort::Add(int fd, bool connecting) {
   const ConnectionId id(next_id_++);
   Connection& connection = connections_[id];
