@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_frame.h"
+#include "routing/control/refusal.h"
 #include "routing/control/send_parts.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/clock.h"
@@ -23,6 +24,8 @@ namespace dogged {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
+// Sealed at a time: what is sent is not kept twice.
+constexpr size_t kSealedBytes = 256 << 10;
 
 // Waits until `fd` is ready for `events`; false when `deadline` has passed.
 bool WaitFor(int fd, short events, absl::Time deadline) {
@@ -45,7 +48,8 @@ absl::Status Late(absl::string_view address) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
-    absl::string_view address, absl::Duration timeout) {
+    absl::string_view address, absl::Duration timeout,
+    std::shared_ptr<const KeyRing> ring) {
   const absl::Time deadline = SystemClock().Now() + timeout;
   absl::StatusOr<SocketAddress> to = ResolveAddress(address);
   if (!to.ok()) return to.status();
@@ -71,6 +75,9 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
     return absl::UnavailableError(
         ErrorText(absl::StrCat("no agent answers at ", address), error));
   }
+  if (ring != nullptr) {
+    DOGGED_RETURN_IF_ERROR(client->Secure(std::move(ring), deadline));
+  }
   return client;
 }
 
@@ -85,6 +92,15 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
   }
   const absl::Time deadline = SystemClock().Now() + timeout;
   const std::string header = FrameHeader::Encode(type, body);
+  if (channel_ != nullptr) {
+    channel_->Seal(header);
+    do {
+      channel_->Seal(body.substr(0, kSealedBytes));
+      body.remove_prefix(std::min(body.size(), kSealedBytes));
+      DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
+    } while (!body.empty());
+    return absl::OkStatus();
+  }
   absl::string_view parts[] = {header, body};
   while (!parts[0].empty() || !parts[1].empty()) {
     const int64_t sent = SendParts(fd_, parts);
@@ -98,46 +114,124 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
     } else if (errno != EINTR) {
-      return absl::UnavailableError(ErrorText(address_, errno));
+      return Broken(errno);
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
-  const absl::Time deadline = SystemClock().Now() + timeout;
+absl::Status ControlClient::Secure(std::shared_ptr<const KeyRing> ring,
+                                   absl::Time deadline) {
+  DOGGED_ASSIGN_OR_RETURN(auto context, SecureContext::Create());
+  channel_ = std::make_unique<SecureChannel>(std::move(context),
+                                             SecureChannel::Side::kConnects,
+                                             std::move(ring), address_);
+  DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
+  while (!channel_->is_open()) DOGGED_RETURN_IF_ERROR(TakeSome(deadline));
+  return SendSealed(deadline);
+}
+
+absl::Status ControlClient::SendSealed(absl::Time deadline) {
+  while (!channel_->unsent().empty()) {
+    const absl::string_view parts[] = {channel_->unsent()};
+    const int64_t sent = SendParts(fd_, parts);
+    if (sent >= 0) {
+      channel_->NoteSent(static_cast<size_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
+    } else if (errno != EINTR) {
+      return Broken(errno);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ControlClient::TakeSome(absl::Time deadline) {
   std::string bytes(kReadBytes, '\0');
   while (true) {
-    const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
-    if (!header.ok()) {
-      // The other end is not an agent.
-      return absl::UnavailableError(
-          absl::StrCat(address_, ": ", header.status().message()));
-    }
-    const int64_t size = kFrameHeaderBytes + header->body_bytes;
-    if (!header->is_partial && std::ssize(received_) >= size) {
-      ControlFrame frame{
-          header->type,
-          Bytes(received_.substr(kFrameHeaderBytes, header->body_bytes))};
-      if (const absl::Status intact = header->Check(frame.body.view());
-          !intact.ok()) {
-        return absl::UnavailableError(
-            absl::StrCat(address_, ": ", intact.message()));
-      }
-      received_.erase(0, size);
-      return frame;
-    }
     const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
     if (got > 0) {
-      received_.append(bytes.data(), got);
-    } else if (got == 0) {
+      const auto some =
+          absl::string_view(bytes).substr(0, static_cast<size_t>(got));
+      if (channel_ == nullptr) {
+        absl::StrAppend(&received_, some);
+        return absl::OkStatus();
+      }
+      const absl::Status taken = channel_->Take(some, received_);
+      if (taken.ok() || absl::IsPermissionDenied(taken)) return taken;
+      return absl::UnavailableError(
+          absl::StrCat(address_, ": ", taken.message()));
+    }
+    if (got == 0) {
       return absl::UnavailableError(
           absl::StrCat(address_, ": connection closed"));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!WaitFor(fd_, POLLIN, deadline)) return Late(address_);
     } else if (errno != EINTR) {
       return absl::UnavailableError(ErrorText(address_, errno));
     }
+  }
+}
+
+absl::Status ControlClient::Broken(int error) {
+  const absl::Status broken =
+      absl::UnavailableError(ErrorText(address_, error));
+  // Its words came before it ended the connection.
+  absl::Status taken;
+  while (taken.ok()) taken = TakeSome(absl::InfinitePast());
+  if (absl::IsPermissionDenied(taken)) return taken;
+  while (true) {
+    bool is_partial = false;
+    const absl::StatusOr<ControlFrame> frame = NextFrame(is_partial);
+    if (absl::IsPermissionDenied(frame.status())) return frame.status();
+    if (!frame.ok() || is_partial) return broken;
+  }
+}
+
+absl::StatusOr<ControlFrame> ControlClient::NextFrame(bool& is_partial) {
+  const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
+  if (!header.ok()) {
+    // The other end is not an agent.
+    return absl::UnavailableError(
+        absl::StrCat(address_, ": ", header.status().message()));
+  }
+  const int64_t size = kFrameHeaderBytes + header->body_bytes;
+  is_partial = header->is_partial || std::ssize(received_) < size;
+  if (is_partial) return ControlFrame();
+  ControlFrame frame{header->type, Bytes(received_.substr(kFrameHeaderBytes,
+                                                          header->body_bytes))};
+  if (const absl::Status intact = header->Check(frame.body.view());
+      !intact.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat(address_, ": ", intact.message()));
+  }
+  received_.erase(0, size);
+  DOGGED_RETURN_IF_ERROR(RefusalOf(frame));
+  return frame;
+}
+
+absl::Status ControlClient::RefusalOf(const ControlFrame& frame) const {
+  if (frame.type != kRefusalType || channel_ != nullptr) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<Refusal> refusal = Refusal::Decode(frame.body.view());
+  if (!refusal.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat(address_, ": ", refusal.status().message()));
+  }
+  return absl::PermissionDeniedError(refusal->WordsFor(address_, nullptr));
+}
+
+absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
+  const absl::Time deadline = SystemClock().Now() + timeout;
+  while (true) {
+    bool is_partial = false;
+    absl::StatusOr<ControlFrame> frame = NextFrame(is_partial);
+    if (!frame.ok() || !is_partial) return frame;
+    DOGGED_RETURN_IF_ERROR(TakeSome(deadline));
+    // Answers to changes of keys.
+    if (channel_ != nullptr) DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
   }
 }
 

@@ -1,5 +1,5 @@
 // ControlClient: the command line's side of the control port
-// (control_socket.h). It blocks, up to a deadline.
+// (control_socket.h), plain or with keys. It blocks, up to a deadline.
 #ifndef DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 #define DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 
@@ -12,6 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "routing/control/secure_channel.h"
+#include "routing/trust/key_ring.h"
 #include "runtime/base/bytes.h"
 
 namespace dogged {
@@ -26,8 +28,9 @@ class ControlCaller {
  public:
   virtual ~ControlCaller() = default;
 
-  // Errors: kUnavailable if the connection broke, kDeadlineExceeded; after
-  // either the caller is of no more use.
+  // Errors: kUnavailable if the connection broke, kPermissionDenied if the
+  // agent refuses it for its key, kDeadlineExceeded; after any of them the
+  // caller is of no more use.
   virtual absl::Status Send(uint8_t type, absl::string_view body,
                             absl::Duration timeout) = 0;
   // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
@@ -41,10 +44,13 @@ class ControlCaller {
 
 class ControlClient : public ControlCaller {
  public:
-  // Errors: kInvalidArgument for a malformed address; kUnavailable, naming
-  // the address, if nobody answers there within `timeout`.
+  // With the keys `ring`, or without any if that is null. Errors:
+  // kInvalidArgument for a malformed address; kUnavailable, naming the address,
+  // if nobody answers there within `timeout`; kPermissionDenied, with the ids
+  // of both ends' keys, if they have none in common.
   static absl::StatusOr<std::unique_ptr<ControlClient>> Connect(
-      absl::string_view address, absl::Duration timeout);
+      absl::string_view address, absl::Duration timeout,
+      std::shared_ptr<const KeyRing> ring = nullptr);
   ~ControlClient() override;
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
@@ -59,9 +65,23 @@ class ControlClient : public ControlCaller {
  private:
   ControlClient(int fd, std::string address)
       : fd_(fd), address_(std::move(address)) {}
+  absl::Status Secure(std::shared_ptr<const KeyRing> ring, absl::Time deadline);
+  // Sends what the channel has sealed.
+  absl::Status SendSealed(absl::Time deadline);
+  // Takes what is there, or waits for it.
+  absl::Status TakeSome(absl::Time deadline);
+  // Its words, if the frame is a Refusal.
+  absl::Status RefusalOf(const ControlFrame& frame) const;
+  // A send failed: because of a refusal, perhaps.
+  absl::Status Broken(int error);
+  // The frame at the front of received_, if it is all there. Errors: as
+  // Receive().
+  absl::StatusOr<ControlFrame> NextFrame(bool& is_partial);
+
   int fd_;
   std::string address_;
   std::string received_;
+  std::unique_ptr<SecureChannel> channel_;  // null: it is plain
 };
 
 }  // namespace dogged

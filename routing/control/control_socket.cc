@@ -20,6 +20,7 @@
 #include "routing/control/socket_address.h"
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -32,6 +33,18 @@ constexpr int kBacklog = 128;
 // Read from one connection before the others have their turn.
 constexpr int64_t kReadBytesPerTurn = 1 << 20;
 constexpr size_t kReadBytes = 64 << 10;
+// Strangers of a port with keys: beyond, the first ones end. A handshake takes
+// them some milliseconds.
+constexpr int64_t kStrangersMax = 256;
+constexpr absl::Duration kHandshakeTime = absl::Seconds(5);
+constexpr absl::Duration kFirstFrameTime = absl::Seconds(30);
+// For a refused one to take the words before its connection ends.
+constexpr absl::Duration kRefusalTime = absl::Seconds(2);
+// Sealed at a time, so that what waits is not kept twice.
+constexpr size_t kSealedBytesMax = 256 << 10;
+constexpr size_t kRecordBytes = 16 << 10;
+// First byte of a handshake in TLS.
+constexpr char kHandshakeRecord = 22;
 // The listening socket's mark among the connections' IDs.
 constexpr uint64_t kListener = 0;
 
@@ -63,10 +76,15 @@ void SetNoDelay(int fd) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
-    absl::string_view address) {
+    absl::string_view address, Options options) {
   absl::StatusOr<SocketAddress> at = ResolveAddress(address);
   if (!at.ok()) return at.status();
   std::unique_ptr<ControlPort> port(new ControlPort());
+  if (options.clock != nullptr) port->clock_ = options.clock;
+  port->keys_ = options.keys;
+  if (options.keys != nullptr) {
+    DOGGED_ASSIGN_OR_RETURN(port->secure_context_, SecureContext::Create());
+  }
   port->epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   port->reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int fd =
@@ -100,6 +118,13 @@ ControlPort::~ControlPort() {
   if (epoll_fd_ >= 0) close(epoll_fd_);
 }
 
+std::vector<std::string> ControlPort::KeyIds() const {
+  std::vector<std::string> out;
+  if (keys_ == nullptr) return out;
+  for (const Key& key : keys_->ring()->keys()) out.push_back(key.id());
+  return out;
+}
+
 ConnectionId ControlPort::Add(int fd, bool connecting) {
   const ConnectionId id(next_id_++);
   Connection& connection = connections_[id];
@@ -107,6 +132,17 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   connection.connecting = connecting;
   connection.may_end = !connecting;
   connection.heard = next_heard_++;
+  connection.is_known = connecting || keys_ == nullptr;
+  if (!connecting) {
+    connection.is_stranger = true;
+    strangers_.insert(id);
+    deadlines_.Set(id.value(),
+                   keys_ != nullptr ? kHandshakeTime : kFirstFrameTime);
+    if (keys_ != nullptr) {
+      connection.channel = std::make_unique<SecureChannel>(
+          secure_context_, SecureChannel::Side::kAccepts, keys_->ring(), "");
+    }
+  }
   if (fd < 0) return id;
   SetNoDelay(fd);
   epoll_event event{};
@@ -120,14 +156,32 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
 void ControlPort::Remove(ConnectionId id) {
   auto it = connections_.find(id);
   if (it->second.fd >= 0) close(it->second.fd);
+  if (it->second.is_stranger) strangers_.erase(id);
+  deadlines_.Clear(id.value());
   connections_.erase(it);
+}
+
+bool ControlPort::HasUnsent(const Connection& connection) {
+  if (connection.channel == nullptr) return !connection.queue.empty();
+  return !connection.channel->unsent().empty() ||
+         (connection.channel->is_open() && !connection.queue.empty());
+}
+
+int64_t ControlPort::queued_bytes(ConnectionId id) const {
+  const auto it = connections_.find(id);
+  if (it == connections_.end()) return 0;
+  const Connection& connection = it->second;
+  return connection.queue_bytes +
+         (connection.channel == nullptr
+              ? 0
+              : std::ssize(connection.channel->unsent()));
 }
 
 // Waits for room only while there is something to send.
 void ControlPort::Arm(ConnectionId id, Connection& connection) {
   epoll_event event{};
   event.events = EPOLLIN;
-  if (connection.connecting || !connection.queue.empty()) {
+  if (connection.connecting || HasUnsent(connection)) {
     event.events |= EPOLLOUT;
   }
   if (connection.armed == event.events) return;
@@ -151,6 +205,7 @@ ConnectionId ControlPort::Connect(absl::string_view address) {
   }
   const ConnectionId id = Add(fd, true);
   Connection& connection = connections_[id];
+  connection.address = std::string(address);
   connection.broken = std::move(broken);
   unsettled_.push_back(id);
   return id;
@@ -187,6 +242,7 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
     reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (reserve_fd_ >= 0) SetListening(true);
   }
+  if (keys_ != nullptr) keys_->Refresh(clock_->Now());
   for (ConnectionId id : std::exchange(unsettled_, {})) Settle(id, events);
   epoll_event ready[64];
   const int count = epoll_wait(epoll_fd_, ready, 64, 0);
@@ -207,6 +263,21 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
       }
       if ((ready[i].events & EPOLLOUT) != 0) Write(connection);
     }
+    Settle(id, events);
+  }
+  EndOverdue(events);
+}
+
+void ControlPort::EndOverdue(std::vector<ControlEvent>& events) {
+  for (const uint64_t overdue : deadlines_.TakeDue(clock_->Now())) {
+    const ConnectionId id(overdue);
+    const auto it = connections_.find(id);
+    if (it == connections_.end()) continue;
+    if (!it->second.is_refused) {
+      ++refused_count_;
+      NoteRefused(it->second, "it says nothing");
+    }
+    it->second.broken = "nothing came from it in time";
     Settle(id, events);
   }
 }
@@ -234,7 +305,13 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
       }
     }
     const ConnectionId id = Add(fd, false);
-    events.push_back({.kind = ControlEvent::Kind::kAccepted, .connection = id});
+    if (keys_ == nullptr) {
+      events.push_back(
+          {.kind = ControlEvent::Kind::kAccepted, .connection = id});
+    } else if (std::ssize(strangers_) > kStrangersMax) {
+      ++refused_count_;
+      Remove(*strangers_.begin());
+    }
   }
 }
 
@@ -242,8 +319,12 @@ bool ControlPort::EndSilent(std::vector<ControlEvent>& events) {
   auto silent = connections_.end();
   for (auto it = connections_.begin(); it != connections_.end(); ++it) {
     if (!it->second.may_end) continue;
+    // Strangers go first.
+    const auto rank = [](const Connection& one) {
+      return std::pair(!one.is_stranger, one.heard);
+    };
     if (silent == connections_.end() ||
-        it->second.heard < silent->second.heard) {
+        rank(it->second) < rank(silent->second)) {
       silent = it;
     }
   }
@@ -254,7 +335,7 @@ bool ControlPort::EndSilent(std::vector<ControlEvent>& events) {
                      " descriptors of this process: those of clients that are "
                      "silent end; raise `ulimit -n`"));
   }
-  if (!silent->second.closing) {
+  if (!silent->second.closing && silent->second.is_known) {
     events.push_back({.kind = ControlEvent::Kind::kClosed,
                       .connection = silent->first,
                       .cause = "no descriptors are left for it"});
@@ -298,7 +379,14 @@ void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
     return;
   }
   connection.connecting = false;
-  events.push_back({.kind = ControlEvent::Kind::kConnected, .connection = id});
+  if (keys_ != nullptr) {
+    connection.channel = std::make_unique<SecureChannel>(
+        secure_context_, SecureChannel::Side::kConnects, keys_->ring(),
+        connection.address);
+  } else {
+    events.push_back(
+        {.kind = ControlEvent::Kind::kConnected, .connection = id});
+  }
   Write(connection);
 }
 
@@ -315,10 +403,61 @@ void ControlPort::Read(ConnectionId id, Connection& connection,
       break;
     }
     taken += size;
-    connection.received.append(bytes, size);
+    Take(id, connection, absl::string_view(bytes, static_cast<size_t>(size)),
+         events);
     if (size < static_cast<ssize_t>(sizeof(bytes))) break;  // that was all
   }
   TakeFrames(id, connection, events);
+}
+
+void ControlPort::Take(ConnectionId id, Connection& connection,
+                       absl::string_view bytes,
+                       std::vector<ControlEvent>& events) {
+  if (connection.is_refused || !connection.broken.empty()) return;
+  if (connection.channel == nullptr) {
+    connection.received.append(bytes.data(), bytes.size());
+    return;
+  }
+  const bool was_open = connection.channel->is_open();
+  const absl::Status taken =
+      connection.channel->Take(bytes, connection.received);
+  if (!was_open && connection.channel->is_open()) Open(id, connection, events);
+  if (!taken.ok()) Fail(id, connection, taken);
+  if (HasUnsent(connection)) Write(connection);
+}
+
+void ControlPort::Open(ConnectionId id, Connection& connection,
+                       std::vector<ControlEvent>& events) {
+  deadlines_.Clear(id.value());
+  const bool is_ours = !connection.is_stranger;
+  if (!is_ours) strangers_.erase(id);
+  connection.is_stranger = false;
+  if (connection.channel == nullptr || connection.closing) return;
+  connection.is_known = true;
+  events.push_back({.kind = is_ours ? ControlEvent::Kind::kConnected
+                                    : ControlEvent::Kind::kAccepted,
+                    .connection = id});
+}
+
+void ControlPort::Fail(ConnectionId id, Connection& connection,
+                       const absl::Status& status) {
+  ++refused_count_;
+  const bool is_ours = !connection.address.empty();
+  if (!is_ours) NoteRefused(connection, status.message());
+  if (!is_ours && absl::IsPermissionDenied(status)) {
+    // Its words are there to be sent.
+    connection.is_refused = true;
+    connection.received.clear();
+    deadlines_.Set(id.value(), kRefusalTime);
+    return;
+  }
+  connection.broken = std::string(status.message());
+  connection.has_refused = absl::IsPermissionDenied(status);
+}
+
+void ControlPort::NoteRefused(const Connection& connection,
+                              absl::string_view words) {
+  refusal_log_.Add(clock_->Now(), PeerAddress(connection.fd).ToString(), words);
 }
 
 void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
@@ -329,10 +468,20 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
     const absl::string_view rest =
         absl::string_view(connection.received).substr(taken);
     const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(rest);
+    if (!header.ok() && connection.is_stranger && rest[0] == kHandshakeRecord) {
+      connection.queue.push_back(Bytes(
+          Refusal::Of(Refusal::Reason::kHasNoKey, nullptr).EncodeFrame()));
+      connection.queue_bytes += connection.queue.back().size();
+      Fail(id, connection,
+           absl::PermissionDeniedError("it wants a key, and we have none"));
+      return Write(connection);
+    }
     if (!header.ok()) {
-      connection.broken = std::string(header.status().message());
-      ++refused_count_;
+      Fail(id, connection, header.status());
       break;
+    }
+    if (connection.is_stranger && !header->is_partial) {
+      Open(id, connection, events);
     }
     const auto size =
         static_cast<size_t>(kFrameHeaderBytes + header->body_bytes);
@@ -340,8 +489,16 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
     const absl::string_view body =
         rest.substr(kFrameHeaderBytes, size - kFrameHeaderBytes);
     if (const absl::Status intact = header->Check(body); !intact.ok()) {
-      connection.broken = std::string(intact.message());
-      ++refused_count_;
+      Fail(id, connection, intact);
+      break;
+    }
+    if (header->type == kRefusalType && connection.channel == nullptr &&
+        !connection.address.empty()) {
+      const absl::StatusOr<Refusal> refusal = Refusal::Decode(body);
+      Fail(id, connection,
+           refusal.ok() ? absl::PermissionDeniedError(
+                              refusal->WordsFor(connection.address, nullptr))
+                        : refusal.status());
       break;
     }
     connection.heard = next_heard_++;
@@ -354,7 +511,31 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
   connection.received.erase(0, taken);
 }
 
+int64_t ControlPort::SendSome(Connection& connection,
+                              absl::Span<const absl::string_view> parts) {
+  while (true) {
+    const int64_t size = SendParts(connection.fd, parts);
+    if (size >= 0) return size;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) {
+      connection.broken = ErrorText("connection", errno);
+    }
+    return -1;
+  }
+}
+
+void ControlPort::DropSent(Connection& connection, int64_t bytes) {
+  connection.queue_bytes -= bytes;
+  connection.sent_of_front += bytes;
+  while (!connection.queue.empty() &&
+         connection.sent_of_front >= connection.queue.front().size()) {
+    connection.sent_of_front -= connection.queue.front().size();
+    connection.queue.pop_front();
+  }
+}
+
 void ControlPort::Write(Connection& connection) {
+  if (connection.channel != nullptr) return WriteSealed(connection);
   while (!connection.queue.empty()) {
     absl::string_view parts[kPartsMax];
     size_t count = 0;
@@ -363,20 +544,39 @@ void ControlPort::Write(Connection& connection) {
       parts[count++] = queued.view();
     }
     parts[0].remove_prefix(connection.sent_of_front);
-    const int64_t size = SendParts(connection.fd, {parts, count});
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (size < 0) {
-      connection.broken = ErrorText("connection", errno);
-      return;
+    const int64_t size = SendSome(connection, {parts, count});
+    if (size < 0) return;
+    DropSent(connection, size);
+  }
+}
+
+void ControlPort::WriteSealed(Connection& connection) {
+  SecureChannel& channel = *connection.channel;
+  std::string small;  // gathered into one record
+  while (true) {
+    while (channel.is_open() && !connection.queue.empty() &&
+           channel.unsent().size() < kSealedBytesMax) {
+      absl::string_view piece = connection.queue.front().view().substr(
+          connection.sent_of_front, kSealedBytesMax);
+      if (piece.size() < kRecordBytes) {
+        small.clear();
+        size_t skip = static_cast<size_t>(connection.sent_of_front);
+        for (const Bytes& queued : connection.queue) {
+          if (small.size() == kRecordBytes) break;
+          const absl::string_view rest = queued.view().substr(
+              std::exchange(skip, 0), kRecordBytes - small.size());
+          small.append(rest.data(), rest.size());
+        }
+        piece = small;
+      }
+      channel.Seal(piece);
+      DropSent(connection, std::ssize(piece));
     }
-    connection.queue_bytes -= size;
-    connection.sent_of_front += size;
-    while (!connection.queue.empty() &&
-           connection.sent_of_front >= connection.queue.front().size()) {
-      connection.sent_of_front -= connection.queue.front().size();
-      connection.queue.pop_front();
-    }
+    if (channel.unsent().empty()) return;
+    const absl::string_view parts[] = {channel.unsent()};
+    const int64_t size = SendSome(connection, parts);
+    if (size < 0) return;
+    channel.NoteSent(static_cast<size_t>(size));
   }
 }
 
@@ -385,14 +585,22 @@ void ControlPort::Settle(ConnectionId id, std::vector<ControlEvent>& events) {
   auto it = connections_.find(id);
   if (it == connections_.end()) return;
   Connection& connection = it->second;
+  const bool is_shaking =
+      connection.channel != nullptr && !connection.channel->is_open();
   if (!connection.broken.empty()) {
-    if (!connection.closing) {
+    if (!connection.closing && connection.is_known) {
       events.push_back({.kind = ControlEvent::Kind::kClosed,
                         .connection = id,
-                        .cause = connection.broken});
+                        .cause = connection.broken,
+                        .is_refusal = connection.has_refused});
     }
     Remove(id);
-  } else if (connection.closing && connection.queue.empty()) {
+  } else if (connection.is_refused) {
+    // What it has sent is taken, or the system would drop our words with it.
+    if (!HasUnsent(connection)) shutdown(connection.fd, SHUT_WR);
+    Arm(id, connection);
+  } else if (connection.closing && (is_shaking || (connection.queue.empty() &&
+                                                   !HasUnsent(connection)))) {
     Remove(id);
   } else {
     Arm(id, connection);

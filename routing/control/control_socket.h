@@ -1,5 +1,5 @@
-// The control port: plain TCP between clients and agents, and the life lines
-// between agents. Frames of a type and a body, here opaque.
+// The control port: TCP between clients and agents, and the life lines between
+// agents. Frames of a type and a body, here opaque.
 //
 //   frame: u32 magic, u32 body length, u8 type, u32 checksum, body;
 //          little-endian.
@@ -8,6 +8,11 @@
 // of frames and of ends; control_client.h has the other side. Bytes that are no
 // frame end the connection, are counted, and change nothing else; memory is
 // taken only as bytes arrive.
+//
+// A port with keys speaks TLS alone (secure_channel.h), one without speaks
+// plainly; either tells the other sort so (refusal.h). A connection that came
+// in is a *stranger* until it has shown its key, or without keys the head of a
+// frame. Strangers are few, are not heard of, and end soon.
 //
 // Connections that come in leave some of the descriptors that this process may
 // have to others. Beyond, those end that have been silent longest, but for the
@@ -22,11 +27,18 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "routing/control/polled_deadlines.h"
+#include "routing/control/refusal.h"
+#include "routing/control/secure_channel.h"
+#include "routing/trust/key_file.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
 
 namespace dogged {
@@ -38,7 +50,7 @@ using ConnectionId = Id<struct ConnectionIdTag>;
 
 struct ControlEvent {
   enum class Kind {
-    kAccepted,   // a client connected to this port
+    kAccepted,   // a client connected to this port, and has its key
     kConnected,  // a Connect of ours succeeded
     kFrame,
     kClosed,  // `cause` says why; the last event of its connection
@@ -48,15 +60,24 @@ struct ControlEvent {
   uint8_t type = 0;
   Bytes body;
   std::string cause;
+  bool is_refusal = false;  // `cause` is that the ends don't have one key
 };
 
 class ControlPort {
  public:
+  struct Options {
+    KeyFile* keys = nullptr;  // null: none; outlives the port
+    Clock* clock = nullptr;   // null: that of the system; outlives the port
+  };
   // Listens at `address`, "HOST:PORT" or "[IPV6]:PORT"; port 0 takes a free
   // one. Errors: kInvalidArgument for a malformed address, kUnavailable naming
   // the address when it is in use or not ours.
   static absl::StatusOr<std::unique_ptr<ControlPort>> Listen(
-      absl::string_view address);
+      absl::string_view address, Options options);
+  static absl::StatusOr<std::unique_ptr<ControlPort>> Listen(
+      absl::string_view address) {
+    return Listen(address, Options());
+  }
   ~ControlPort();
   ControlPort(const ControlPort&) = delete;
   ControlPort& operator=(const ControlPort&) = delete;
@@ -69,7 +90,7 @@ class ControlPort {
   // Poll has something to do that wait_fd() does not tell.
   bool has_unsettled() const { return !unsettled_.empty(); }
   // Moves bytes as far as that goes without waiting; appends the events since
-  // the last call.
+  // the last call. To be called a few times a second at least.
   void Poll(std::vector<ControlEvent>& events);
 
   // Starts to connect to another control port: kConnected or kClosed follows.
@@ -81,35 +102,42 @@ class ControlPort {
   void Send(ConnectionId connection, uint8_t type, const Bytes& body);
 
   // Bytes that wait for the other end to take them.
-  int64_t queued_bytes(ConnectionId connection) const {
-    const auto it = connections_.find(connection);
-    return it == connections_.end() ? 0 : it->second.queue_bytes;
-  }
+  int64_t queued_bytes(ConnectionId connection) const;
   // Ends the connection once all that is queued was sent. No kClosed follows.
   void Close(ConnectionId connection);
   // `connection` is not ended for want of descriptors.
   void Keep(ConnectionId connection);
 
-  // Connections that sent something else than frames, or found no room.
+  // Connections that sent something else than frames, had not the key, were
+  // silent strangers, or found no room.
   int64_t refused_count() const { return refused_count_; }
+  // Of its keys, the used one first; none without keys.
+  std::vector<std::string> KeyIds() const;
   int64_t connection_count() const { return std::ssize(connections_); }
 
  private:
   struct Connection {
     int fd = -1;
+    std::string address;  // that we connect to
     bool connecting = false;
     bool closing = false;  // by Close, when `queue` is empty
-    bool may_end = false;  // it came in, and nobody said to keep it
-    uint64_t heard = 0;    // its last frame, or its beginning, of all
+    bool is_stranger = false;
+    bool is_known = false;     // an event has told of it, or Connect
+    bool is_refused = false;   // it gets words, and is heard no more
+    bool has_refused = false;  // `broken` has the words of a Refusal
+    bool may_end = false;      // it came in, and nobody said to keep it
+    uint64_t heard = 0;        // its last frame, or its beginning, of all
     std::string received;
     std::deque<Bytes> queue;
     int64_t queue_bytes = 0;
     int64_t sent_of_front = 0;
-    uint32_t armed = 0;  // the events that it waits for
-    std::string broken;  // not empty: why it ends
+    std::unique_ptr<SecureChannel> channel;  // null: it is plain
+    uint32_t armed = 0;                      // the events that it waits for
+    std::string broken;                      // not empty: why it ends
   };
 
   ControlPort() = default;
+  static bool HasUnsent(const Connection& connection);
   ConnectionId Add(int fd, bool connecting);
   void Remove(ConnectionId id);
   void Accept(std::vector<ControlEvent>& events);
@@ -125,7 +153,24 @@ class ControlPort {
             std::vector<ControlEvent>& events);
   void TakeFrames(ConnectionId id, Connection& connection,
                   std::vector<ControlEvent>& events);
+  // Takes bytes from the network.
+  void Take(ConnectionId id, Connection& connection, absl::string_view bytes,
+            std::vector<ControlEvent>& events);
+  // The other end has shown what it is.
+  void Open(ConnectionId id, Connection& connection,
+            std::vector<ControlEvent>& events);
+  // Ends a connection that sent what it must not, or has not the key.
+  void Fail(ConnectionId id, Connection& connection,
+            const absl::Status& status);
+  void NoteRefused(const Connection& connection, absl::string_view words);
+  void EndOverdue(std::vector<ControlEvent>& events);
   static void Write(Connection& connection);
+  static void WriteSealed(Connection& connection);
+  // As SendParts; notes an error in `connection`: -1 then, or if it has to
+  // wait.
+  static int64_t SendSome(Connection& connection,
+                          absl::Span<const absl::string_view> parts);
+  static void DropSent(Connection& connection, int64_t bytes);
   void Arm(ConnectionId id, Connection& connection);
   void Settle(ConnectionId id, std::vector<ControlEvent>& events);
 
@@ -142,6 +187,13 @@ class ControlPort {
   absl::btree_map<ConnectionId, Connection> connections_;
   std::vector<ConnectionId> unsettled_;  // touched outside of Poll
   int64_t refused_count_ = 0;
+  absl::btree_set<ConnectionId> strangers_;
+  PolledDeadlines deadlines_;  // of strangers, and of those that are refused
+  RefusalLog refusal_log_;
+  SystemClock system_clock_;
+  Clock* clock_ = &system_clock_;
+  KeyFile* keys_ = nullptr;
+  std::shared_ptr<const SecureContext> secure_context_;  // with keys_
 };
 
 }  // namespace dogged

@@ -109,6 +109,13 @@ SocketAddress LocalAddress(int fd) {
   return address;
 }
 
+SocketAddress PeerAddress(int fd) {
+  SocketAddress address;
+  address.size = sizeof(address.storage);
+  getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size);
+  return address;
+}
+
 std::string ErrorText(absl::string_view address, int error) {
   return absl::StrCat(address, ": ", std::generic_category().message(error));
 }

@@ -34,8 +34,9 @@ struct SocketAddress {
 // name is not known.
 absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text);
 
-// The address that `fd` is bound to.
+// The address that `fd` is bound to, and that of its other end.
 SocketAddress LocalAddress(int fd);
+SocketAddress PeerAddress(int fd);
 
 // "port 7000 at 127.0.0.1: Address already in use".
 std::string ErrorText(absl::string_view address, int error);

@@ -727,7 +727,7 @@ def case_bad_agents():
         ends(2, "is not HOST:PORT", "agent", "--listen", "127.0.0.1")
         ends(2, "that is this agent itself", "agent", "--listen",
              "127.0.0.1:7", "--join", "127.0.0.1:7")
-        ends(2, "--insecure", "agent", "--listen", "0.0.0.0:0")
+        ends(2, "dogged key new", "agent", "--listen", "0.0.0.0:0")
         ends(2, "--insecure", "agent", "--listen", "[::]:0")
         ends(2, "which runs", "agent", "--ready-file", ready)
         ends(2, "--ready-file", "agent", "--ready-file",

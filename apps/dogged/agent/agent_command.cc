@@ -156,9 +156,11 @@ std::string FolderOfProgram() {
 // dead, the next one starts, with the jobs that it knew.
 class AgentProcess {
  public:
+  // `keys` is null without any.
   AgentProcess(const AgentCommandOptions& options,
-               const Environment& environment)
+               const Environment& environment, std::shared_ptr<KeyFile> keys)
       : options_(options),
+        keys_(std::move(keys)),
         temporary_folder_(environment.temporary_folder),
         kernels_(environment, options.libraries == "here"
                                   ? KernelSource::Libraries::kHere
@@ -176,7 +178,8 @@ class AgentProcess {
     }
     if (arena_ != nullptr) SetValueMemory(&arena_->values());
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
-    DOGGED_ASSIGN_OR_RETURN(control_, ControlPort::Listen(options_.listen));
+    DOGGED_ASSIGN_OR_RETURN(
+        control_, ControlPort::Listen(options_.listen, {.keys = keys_.get()}));
     poller_->Watch(control_->wait_fd());
     for (const std::string& address : options_.join) {
       if (address == kFromInput) {
@@ -397,6 +400,7 @@ class AgentProcess {
   }
 
   const AgentCommandOptions options_;
+  const std::shared_ptr<KeyFile> keys_;
   const std::string temporary_folder_;
   const KernelSource kernels_;
   Rng rng_;
@@ -424,14 +428,23 @@ class AgentProcess {
 namespace {
 
 // Finds mistyped options before anything starts.
-absl::Status CheckAgentOptions(const AgentCommandOptions& options) {
+absl::Status CheckAgentOptions(const AgentCommandOptions& options,
+                               bool has_keys) {
   const auto address = ResolveAddress(options.listen);
   if (!address.ok()) return Annotate(address.status(), "--listen");
-  if (!options.insecure && !address->IsLoopback()) {
+  if (!has_keys && !options.keys.insecure && !address->IsLoopback()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--listen ", options.listen,
         ": beyond loopback anybody who reaches the port could run code here; "
-        "say --insecure if the network is yours alone"));
+        "make a key with `dogged key new`, for all agents and clients, or say "
+        "--insecure if the network is yours alone"));
+  }
+  // Until data is sealed, too.
+  if (has_keys && !address->IsLoopback()) {
+    Log(LogLevel::kWarning,
+        "the key protects the control port alone: who reaches the fabric port "
+        "can read and forge the data that agents of different hosts send each "
+        "other");
   }
   DOGGED_RETURN_IF_ERROR(CheckTold(options));
   for (const std::string& join : options.join) {
@@ -475,7 +488,10 @@ absl::Status CheckLimits(const AgentCommandOptions& options) {
 
 ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
-  const absl::Status mistyped = CheckAgentOptions(options);
+  auto keys = OpenKeys(options.keys, environment);
+  const absl::Status mistyped =
+      keys.ok() ? CheckAgentOptions(options, *keys != nullptr)
+                : absl::InvalidArgumentError(keys.status().message());
   if (!mistyped.ok()) {
     PrintError(mistyped.message());
     return mistyped.code() == absl::StatusCode::kInvalidArgument
@@ -488,7 +504,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   filled.workers = WorkersPerAgent(options.workers, 1);
   absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
-  if (status.ok()) status = AgentProcess(filled, environment).Run();
+  if (status.ok()) status = AgentProcess(filled, environment, *keys).Run();
   if (status.ok()) return ExitCode::kDone;
   PrintError(status.message());
   switch (status.code()) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/dogged/keys/key_choice.h"
+
 namespace dogged {
 
 struct AgentCommandOptions {
@@ -25,7 +27,7 @@ struct AgentCommandOptions {
   int topology_base = 16;
   std::string ready_file;
   std::string multicast = "auto";
-  bool insecure = false;
+  KeyChoice keys;
   uint64_t seed = 0;
 };
 

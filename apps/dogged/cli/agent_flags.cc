@@ -68,8 +68,7 @@ class AgentFlags : public CommandFlags {
         .add_flag("--small-pages", options_.small_pages,
                   "its code stays where perf knows it, on no huge pages")
         ->envname("DOGGED_SMALL_PAGES");
-    command_.add_flag("--insecure", options_.insecure,
-                      "listen beyond loopback without any protection");
+    AddKeyOptions(command_, options_.keys);
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {

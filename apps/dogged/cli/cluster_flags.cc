@@ -8,8 +8,9 @@ namespace {
 
 class ClusterFlags : public CommandFlags {
  public:
-  explicit ClusterFlags(CLI::App& app)
-      : status_(AddCommand(app, "status",
+  ClusterFlags(CLI::App& app, const Environment& environment)
+      : environment_(environment),
+        status_(AddCommand(app, "status",
                            "dogged status --cluster 127.0.0.1:7070",
                            "Says who is there and how the jobs are doing.")),
         cancel_(AddCommand(app, "cancel",
@@ -21,6 +22,7 @@ class ClusterFlags : public CommandFlags {
           ->add_option("--cluster", options_.cluster, "HOST:PORT of an agent")
           ->required()
           ->envname("DOGGED_CLUSTER");
+      AddKeyOptions(*command, options_.keys);
     }
     status_.add_flag("--json", options_.json, "print one JSON object");
     status_.add_flag("--all", options_.all,
@@ -32,10 +34,12 @@ class ClusterFlags : public CommandFlags {
     return status_.parsed() || cancel_.parsed();
   }
   absl::StatusOr<ExitCode> Run() override {
-    return status_.parsed() ? StatusCommand(options_) : CancelCommand(options_);
+    return status_.parsed() ? StatusCommand(options_, environment_)
+                            : CancelCommand(options_, environment_);
   }
 
  private:
+  const Environment& environment_;
   CLI::App& status_;
   CLI::App& cancel_;
   ClusterOptions options_;
@@ -43,8 +47,9 @@ class ClusterFlags : public CommandFlags {
 
 }  // namespace
 
-std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app) {
-  return std::make_unique<ClusterFlags>(app);
+std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app,
+                                              const Environment& environment) {
+  return std::make_unique<ClusterFlags>(app, environment);
 }
 
 }  // namespace dogged

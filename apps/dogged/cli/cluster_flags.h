@@ -5,10 +5,12 @@
 #include <memory>
 
 #include "apps/dogged/cli/command_flags.h"
+#include "apps/dogged/process/environment.h"
 
 namespace dogged {
 
-std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app);
+std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app,
+                                              const Environment& environment);
 
 }  // namespace dogged
 

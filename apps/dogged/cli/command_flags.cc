@@ -21,6 +21,14 @@ void AddChoice(CLI::App& app, const char* name, std::string& value,
       ->capture_default_str();
 }
 
+void AddKeyOptions(CLI::App& command, KeyChoice& choice) {
+  command.add_option("--key-file", choice.flag,
+                     "of the cluster, see `dogged key` (default: "
+                     "DOGGED_KEY_FILE, or ~/.dogged/key if it is there)");
+  command.add_flag("--insecure", choice.insecure,
+                   "no key: anybody who reaches the agents can run code there");
+}
+
 void AddProgramFlags(CLI::App& app, ProgramOptions& options,
                      ProgramFlags& flags) {
   app.add_option("FILE", options.file, "the program, FILE.dog")->required();

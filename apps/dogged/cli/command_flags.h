@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "apps/dogged/keys/key_choice.h"
 #include "apps/dogged/process/exit_code.h"
 #include "apps/dogged/run/program_options.h"
 
@@ -38,6 +39,9 @@ CLI::App& AddCommand(CLI::App& app, const std::string& name,
 void AddChoice(CLI::App& app, const char* name, std::string& value,
                const std::vector<std::string>& choices,
                const std::string& what);
+
+// --key-file and --insecure.
+void AddKeyOptions(CLI::App& command, KeyChoice& choice);
 
 // Texts of the flags, before they are parsed further.
 struct ProgramFlags {

@@ -66,7 +66,7 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
   const std::array<std::unique_ptr<CommandFlags>, 9> commands = {
       AddRunFlags(app, environment),
       AddAgentFlags(app, environment),
-      AddClusterFlags(app),
+      AddClusterFlags(app, environment),
       AddKeyFlags(app, environment),
       AddCheckFlags(app, environment),
       AddExplainFlags(app),

@@ -92,6 +92,7 @@ class RunFlags : public CommandFlags {
         .add_option("--cluster", options_.cluster,
                     "HOST:PORT of a running agent, instead of own agents")
         ->envname("DOGGED_CLUSTER");
+    AddKeyOptions(command_, options_.key_choice);
     AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
               absl::StrJoin(MulticastPlanNames(), ", "));
   }

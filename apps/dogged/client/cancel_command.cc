@@ -12,15 +12,22 @@
 
 namespace dogged {
 
-ExitCode CancelCommand(const ClusterOptions& options) {
+ExitCode CancelCommand(const ClusterOptions& options,
+                       const Environment& environment) {
   // Every hash starts with nothing.
   if (options.job.empty()) {
     PrintError(absl::StrCat("which job? `dogged status --cluster ",
                             options.cluster, "` lists them"));
     return ExitCode::kMistyped;
   }
+  auto keys = OpenKeys(options.keys, environment);
+  if (!keys.ok()) {
+    PrintError(keys.status().message());
+    return ExitCode::kMistyped;
+  }
   const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
+                          .connect = ConnectWith(*std::move(keys))});
   if (!client.ok()) return PrintError(client.status());
   const auto replies = (*client)->AwaitStatus();
   if (!replies.ok()) return PrintError(replies.status());

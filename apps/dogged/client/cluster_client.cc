@@ -21,6 +21,16 @@ uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
 
 }  // namespace
 
+ConnectControl ConnectWith(std::shared_ptr<KeyFile> keys) {
+  return [keys = std::move(keys)](absl::string_view address,
+                                  absl::Duration timeout)
+             -> absl::StatusOr<std::unique_ptr<ControlCaller>> {
+    if (keys != nullptr) keys->Refresh(SystemClock().Now());
+    return ControlClient::Connect(address, timeout,
+                                  keys == nullptr ? nullptr : keys->ring());
+  };
+}
+
 absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
     std::vector<std::string> addresses, Options options) {
   std::unique_ptr<ClusterClient> out(
@@ -51,6 +61,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
     const absl::Status said = SendAll();
     if (said.ok()) return said;
     if (said.code() != absl::StatusCode::kUnavailable &&
+        said.code() != absl::StatusCode::kPermissionDenied &&
         said.code() != absl::StatusCode::kDeadlineExceeded) {
       return said;
     }
@@ -261,6 +272,9 @@ std::vector<StatusReply> ClusterClient::PollStatus(
     if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
       addresses_.NoteSilence(address);
     }
+    if (absl::IsPermissionDenied(reply.status())) {
+      refusal_ = std::string(reply.status().message());
+    }
     if (!reply.ok()) return;
     addresses_.NoteAnswer(address);
     NoteStatus(*reply);
@@ -284,12 +298,14 @@ std::vector<StatusReply> ClusterClient::PollStatus(
 absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     const StatusRequest& request) {
   absl::Duration waited;
+  refusal_.clear();
   do {
     std::vector<StatusReply> replies = PollStatus(request);
     if (!replies.empty()) return replies;
     waited += options_.patience;
     // Who is no agent is not asked twice.
   } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
+  if (!refusal_.empty()) return absl::UnavailableError(refusal_);
   return absl::UnavailableError(absl::StrCat(
       absl::StrJoin(addresses_.all(), ", "),
       " takes the connection and does not answer; is it an agent, and is it "

@@ -20,6 +20,7 @@
 #include "apps/dogged/client/agent_addresses.h"
 #include "apps/dogged/client/collected_results.h"
 #include "routing/control/control_client.h"
+#include "routing/trust/key_file.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/job.h"
@@ -32,6 +33,10 @@ namespace dogged {
 using ConnectControl =
     std::function<absl::StatusOr<std::unique_ptr<ControlCaller>>(
         absl::string_view address, absl::Duration timeout)>;
+
+// With the keys of a file, as they are at the time of each connection; without
+// keys if it is null.
+ConnectControl ConnectWith(std::shared_ptr<KeyFile> keys);
 
 class ClusterClient {
  public:
@@ -48,7 +53,7 @@ class ClusterClient {
     // takes processors that the last tasks need. Of more the oldest are copied,
     // so that this much is left to do in the end. Less than an agent lends.
     int64_t lent_bytes_max = int64_t{1} << 30;
-    ConnectControl connect = ControlClient::Connect;
+    ConnectControl connect = ConnectWith(nullptr);
   };
   // `addresses`: control ports of running agents, at least one of which takes
   // the connection. Errors: kUnavailable naming them; kNotFound for what is no
@@ -90,7 +95,8 @@ class ClusterClient {
   // not answer are left out.
   std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
   // As PollStatus(), until somebody answers, but not longer than for
-  // kNamedPatience. Errors: kUnavailable naming the agents.
+  // kNamedPatience. Errors: kUnavailable naming the agents, or in the words of
+  // one that refuses this client for its key.
   absl::StatusOr<std::vector<StatusReply>> AwaitStatus(
       const StatusRequest& request = {});
   // As PollStatus(), of the submission of this client alone.
@@ -147,6 +153,7 @@ class ClusterClient {
   absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
   absl::Time results_came_ = absl::InfinitePast();
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
+  std::string refusal_;  // words of an agent that has not our key
 
   // The job; written by Submit().
   std::vector<JobInput> inputs_;  // of it, cut

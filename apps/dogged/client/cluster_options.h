@@ -4,10 +4,13 @@
 
 #include <string>
 
+#include "apps/dogged/keys/key_choice.h"
+
 namespace dogged {
 
 struct ClusterOptions {
   std::string cluster;
+  KeyChoice keys;
   bool json = false;
   bool all = false;  // also of many jobs
   std::string job;   // of cancel

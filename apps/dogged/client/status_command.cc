@@ -10,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/dogged/agent/told_address.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/cluster_jobs.h"
@@ -117,6 +118,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
         agent["refused"] = it->second->refused;
         agent["dropped"] = it->second->dropped;
         agent["links"] = LinksJson(*it->second, addresses);
+        agent["keys"] = it->second->keys;
       }
       out["agents"].push_back(agent);
     }
@@ -204,6 +206,25 @@ void PrintSlowestLink(const std::vector<StatusReply>& replies) {
   std::printf("\n");
 }
 
+// Which agents have which keys, while they have several or not the same.
+void PrintKeys(const std::vector<StatusReply>& replies) {
+  std::map<std::string, std::vector<std::string>> having;
+  bool are_several = false;
+  for (const StatusReply& reply : replies) {
+    are_several = are_several || reply.keys.size() > 1;
+    for (const MemberStatus& m : reply.members) {
+      if (m.member.id != reply.self) continue;
+      having[absl::StrJoin(reply.keys, ", ")].push_back(
+          m.member.control_address);
+    }
+  }
+  if (having.size() < 2 && !are_several) return;
+  for (const auto& [keys, addresses] : having) {
+    std::printf("keys %s (the first is used): %s\n", Printable(keys).c_str(),
+                absl::StrJoin(addresses, ", ").c_str());
+  }
+}
+
 void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
@@ -228,14 +249,22 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
   }
   for (const StatusReply& reply : replies) PrintDropped(reply);
   PrintSlowestLink(replies);
+  PrintKeys(replies);
   PrintJobs(rows);
 }
 
 }  // namespace
 
-ExitCode StatusCommand(const ClusterOptions& options) {
+ExitCode StatusCommand(const ClusterOptions& options,
+                       const Environment& environment) {
+  auto keys = OpenKeys(options.keys, environment);
+  if (!keys.ok()) {
+    PrintError(keys.status().message());
+    return ExitCode::kMistyped;
+  }
   const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
+                          .connect = ConnectWith(*std::move(keys))});
   if (!client.ok()) return PrintError(client.status());
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies =

@@ -3,11 +3,13 @@
 #define DOGGED_APPS_DOGGED_CLIENT_STATUS_COMMAND_H_
 
 #include "apps/dogged/client/cluster_options.h"
+#include "apps/dogged/process/environment.h"
 #include "apps/dogged/process/exit_code.h"
 
 namespace dogged {
 
-ExitCode StatusCommand(const ClusterOptions& options);
+ExitCode StatusCommand(const ClusterOptions& options,
+                       const Environment& environment);
 
 }  // namespace dogged
 

@@ -1,6 +1,10 @@
 #include "apps/dogged/keys/key_choice.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 
@@ -24,6 +28,29 @@ absl::StatusOr<std::string> NamedKeyFile(const KeyChoice& choice,
 std::string DefaultKeyFile(const Environment& environment) {
   if (environment.home.empty()) return "";
   return absl::StrCat(environment.home, "/.dogged/key");
+}
+
+absl::StatusOr<std::shared_ptr<KeyFile>> OpenNamedKeys(
+    const KeyChoice& choice, const Environment& environment) {
+  DOGGED_ASSIGN_OR_RETURN(const std::string path,
+                          NamedKeyFile(choice, environment));
+  if (path.empty()) return nullptr;
+  return KeyFile::Open(path);
+}
+
+absl::StatusOr<std::shared_ptr<KeyFile>> OpenKeys(
+    const KeyChoice& choice, const Environment& environment) {
+  DOGGED_ASSIGN_OR_RETURN(std::shared_ptr<KeyFile> named,
+                          OpenNamedKeys(choice, environment));
+  const std::string path = DefaultKeyFile(environment);
+  if (named != nullptr || choice.insecure || path.empty()) return named;
+  // Only a file that is surely not there means no key.
+  std::error_code error;
+  if (std::filesystem::symlink_status(path, error).type() ==
+      std::filesystem::file_type::not_found) {
+    return nullptr;
+  }
+  return KeyFile::Open(path);
 }
 
 }  // namespace dogged

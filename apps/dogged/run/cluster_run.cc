@@ -56,7 +56,9 @@ class ClusterRun {
                  .memory = environment.memory,
                  .directory = folder_,
                  .temporary_folder = environment.temporary_folder,
-                 .multicast = options.multicast}),
+                 .multicast = options.multicast,
+                 .key_file = options.keys == nullptr ? std::string()
+                                                     : options.keys->path()}),
         rng_(options.seed),
         // Not by the seed: a job that was run before is to run again.
         submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
@@ -234,7 +236,9 @@ class ClusterRun {
       addresses = options_.cluster_agents;
       if (addresses.empty()) addresses.push_back(options_.cluster);
     }
-    DOGGED_ASSIGN_OR_RETURN(client_, ClusterClient::Connect(addresses, {}));
+    DOGGED_ASSIGN_OR_RETURN(
+        client_, ClusterClient::Connect(
+                     addresses, {.connect = ConnectWith(options_.keys)}));
     AwaitViews();
     DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                             client_->AwaitStatus());

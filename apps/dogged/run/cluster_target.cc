@@ -82,7 +82,8 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
   const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience});
+      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
+                          .connect = ConnectWith(options.keys)});
   if (!client.ok()) {
     PrintError(client.status().message());
     return client.status();

@@ -153,6 +153,12 @@ std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,
                                   "--listen",    "127.0.0.1:0",
                                   "--workers",   absl::StrCat(options_.workers),
                                   "--multicast", options_.multicast};
+  // Keys that nobody named are not for agents of a run.
+  if (options_.key_file.empty()) {
+    out.push_back("--insecure");
+  } else {
+    out.insert(out.end(), {"--key-file", options_.key_file});
+  }
   if (joins) out.insert(out.end(), {"--join", "-"});
   if (!options_.memory.empty()) {
     out.insert(out.end(), {"--memory", options_.memory});

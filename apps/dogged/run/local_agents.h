@@ -24,6 +24,7 @@ struct LocalAgentsOptions {
   std::string directory;
   std::string temporary_folder;  // where they spill
   std::string multicast = "auto";
+  std::string key_file;  // empty: they have no keys
   std::string program = "/proc/self/exe";
   std::vector<std::string> flags;  // more of them
 };

@@ -73,6 +73,14 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     PrintError("--kill-at would kill the only agent: add --agents 2, or more");
     return ExitCode::kMistyped;
   }
+  auto keys = filled.cluster.empty()
+                  ? OpenNamedKeys(filled.key_choice, environment)
+                  : OpenKeys(filled.key_choice, environment);
+  if (!keys.ok()) {
+    PrintError(keys.status().message());
+    return ExitCode::kMistyped;
+  }
+  filled.keys = *std::move(keys);
   const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   if (!filled.json && !filled.seed_given) {

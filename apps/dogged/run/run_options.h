@@ -3,10 +3,12 @@
 #define DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/dogged/keys/key_choice.h"
 #include "apps/dogged/run/program_options.h"
 
 namespace dogged {
@@ -27,6 +29,10 @@ struct RunOptions {
   std::string cluster;  // HOST:PORT of a running agent; empty: start some
   // Agents of the cluster as they were last seen, answering ones first.
   std::vector<std::string> cluster_agents;
+  KeyChoice key_choice;
+  // As `key_choice` says; null: none. Own agents have those of a file that
+  // somebody named.
+  std::shared_ptr<KeyFile> keys;
   std::vector<When> kill_at;
   double kill_every_seconds = 0;  // 0: never
   std::vector<When> join_at;

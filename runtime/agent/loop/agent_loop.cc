@@ -431,6 +431,7 @@ StatusReply AgentLoop::Status(const StatusRequest& request) const {
   out.bytes_sent = agent_.bytes_sent();
   out.refused = agent_.refused_count() + ports_.control.refused_count();
   out.dropped = agent_.dropped_count();
+  out.keys = ports_.control.KeyIds();
   for (const Member& member : agent_.membership().view()->members()) {
     const bool suspect = agent_.membership().IsSuspect(member.id);
     out.members.push_back({.member = member,

@@ -60,6 +60,8 @@ Bytes StatusReply::Encode() const {
   out.PutSigned(bytes_sent);
   out.PutSigned(refused);
   out.PutSigned(dropped);
+  out.PutVarint(keys.size());
+  for (const std::string& key : keys) out.PutString(key);
   out.PutVarint(members.size());
   for (const MemberStatus& m : members) {
     m.member.EncodeTo(out);
@@ -116,6 +118,10 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   out.bytes_sent = in.GetSigned();
   out.refused = in.GetSigned();
   out.dropped = in.GetSigned();
+  const int64_t keys = in.GetCount();
+  for (int64_t i = 0; i < keys && in.ok(); ++i) {
+    out.keys.emplace_back(in.GetString());
+  }
   const int64_t members = in.GetCount(8);
   for (int64_t i = 0; i < members && in.ok(); ++i) {
     MemberStatus m;

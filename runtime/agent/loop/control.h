@@ -97,6 +97,7 @@ struct StatusReply {
   int64_t refused = 0;
   // Messages that were not sent, or came in part only: no room, no such peer.
   int64_t dropped = 0;
+  std::vector<std::string> keys;  // ids of its keys, the used one first
   std::vector<MemberStatus> members;
   // Jobs that were asked for. Stats are this agent's own.
   std::vector<JobSummary> jobs;

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/agent/loop/control.h"
+#include "runtime/base/log.h"
 
 namespace dogged {
 namespace {
 
 // A contact connects and answers within this.
 constexpr absl::Duration kDialTimeMax = absl::Seconds(3);
+// Contacts that refuse this agent are dialed again, and said again, since keys
+// change.
+constexpr absl::Duration kRefusalInterval = absl::Minutes(1);
 
 }  // namespace
 
@@ -51,6 +56,13 @@ bool Dialer::Tick(absl::Time now) {
   return true;
 }
 
+void Dialer::LogRefusal(absl::Time now, const std::string& words) {
+  if (words == refusal_ && now < refusal_due_) return;
+  refusal_ = words;
+  refusal_due_ = now + kRefusalInterval;
+  Log(LogLevel::kWarning, absl::StrCat("can't join: ", words));
+}
+
 bool Dialer::Take(absl::Time now, const ControlEvent& event) {
   const auto it = dials_.find(event.connection);
   if (it == dials_.end()) return false;
@@ -70,6 +82,7 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
       }
       break;
     case ControlEvent::Kind::kClosed:
+      if (event.is_refusal) LogRefusal(now, event.cause);
       break;
   }
   if (met.IsNone()) {

@@ -39,6 +39,8 @@ class Dialer {
   bool Take(absl::Time now, const ControlEvent& event);
 
  private:
+  void LogRefusal(absl::Time now, const std::string& words);
+
   struct Dial {
     std::string address;
     absl::Time deadline;
@@ -51,6 +53,9 @@ class Dialer {
   absl::btree_map<ConnectionId, Dial> dials_;
   std::shared_ptr<const View> view_;  // as of the last Tick()
   bool has_settled_ = false;
+  // Words of the last refusal in the log, and when they may stand there again.
+  std::string refusal_;
+  absl::Time refusal_due_ = absl::InfinitePast();
 };
 
 }  // namespace dogged
