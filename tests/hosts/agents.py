@@ -8,10 +8,14 @@ DEADLINE = 120  # seconds, for whatever is waited for
 
 
 class Fleet:
-    """An agent on each host; each but the first is told of the first alone."""
+    """An agent on each host; each but the first is told of the first alone.
+    With a `key` file all have that, and the clients, too."""
 
-    def __init__(self, dogged, hosts, count):
+    def __init__(self, dogged, hosts, count, key=None, wire="sealed"):
         self.dogged, self.hosts, self.agents = dogged, hosts, []
+        self.of_clients = ["--key-file", key] if key else []
+        self.of_agents = (["--key-file", key, "--wire", wire] if key
+                          else ["--insecure"])
         for _ in range(count):
             self.start()
 
@@ -19,7 +23,7 @@ class Fleet:
         """Starts an agent on the next host."""
         i = len(self.agents)
         command = [self.dogged, "agent", "--listen", self.address(i),
-                   "--workers", "1", "--insecure", "--arena", "off"]
+                   "--workers", "1", "--arena", "off", *self.of_agents]
         if i > 0:
             command += ["--join", self.address(0)]
         agent = subprocess.Popen(self.hosts.command(i, *command), text=True,
@@ -42,7 +46,8 @@ class Fleet:
 
     def status(self, i):
         done = subprocess.run(
-            [self.dogged, "status", "--cluster", self.address(i), "--json"],
+            [self.dogged, "status", "--cluster", self.address(i), "--json",
+             *self.of_clients],
             capture_output=True, text=True, timeout=DEADLINE)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -68,7 +73,7 @@ class Fleet:
     def run(self, *arguments):
         """A client of the first agent, while the test goes on."""
         return Client([self.dogged, "run", *arguments, "--cluster",
-                       self.address(0), "--json"])
+                       self.address(0), "--json", *self.of_clients])
 
     def await_progress(self, client, share):
         """Until the only job has come so far, or its client has ended."""

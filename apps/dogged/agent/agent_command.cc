@@ -36,6 +36,8 @@
 #include "routing/memory/arena.h"
 #include "routing/memory/host_transport.h"
 #include "routing/topology/site_topology.h"
+#include "routing/trust/sealed_transport.h"
+#include "routing/trust/wire_mode.h"
 #include "runtime/agent/loop/agent_loop.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/log.h"
@@ -152,6 +154,18 @@ std::string FolderOfProgram() {
       .string();
 }
 
+// What messages to other hosts are, as an agent says or by default: on loopback
+// there are none.
+WireMode WireModeOf(const AgentCommandOptions& options, bool has_keys) {
+  for (const WireMode mode :
+       {WireMode::kPlain, WireMode::kSigned, WireMode::kSealed}) {
+    if (options.wire == WireModeText(mode)) return mode;
+  }
+  const auto address = ResolveAddress(options.listen);
+  const bool is_beyond = address.ok() && !address->IsLoopback();
+  return has_keys && is_beyond ? WireMode::kSealed : WireMode::kPlain;
+}
+
 // AgentProcess: incarnations one after another. If other agents declare one
 // dead, the next one starts, with the jobs that it knew.
 class AgentProcess {
@@ -161,6 +175,7 @@ class AgentProcess {
                const Environment& environment, std::shared_ptr<KeyFile> keys)
       : options_(options),
         keys_(std::move(keys)),
+        wire_(WireModeOf(options, keys_ != nullptr)),
         temporary_folder_(environment.temporary_folder),
         kernels_(environment, options.libraries == "here"
                                   ? KernelSource::Libraries::kHere
@@ -204,6 +219,10 @@ class AgentProcess {
         if (!transport.ok()) return OrNoAddresses(transport.status());
         transport_ = *std::move(transport);
         CatchLeaveSignals();  // libraries that libfabric loads take some over
+      }
+      if (wire_ != WireMode::kPlain) {
+        transport_ = std::make_unique<SealedTransport>(
+            id, std::move(transport_), [this] { return keys_->ring(); }, wire_);
       }
       if (arena_ != nullptr) {
         transport_ = HostTransport::Wrap(id, std::move(transport_), clock_);
@@ -401,6 +420,7 @@ class AgentProcess {
 
   const AgentCommandOptions options_;
   const std::shared_ptr<KeyFile> keys_;
+  const WireMode wire_;
   const std::string temporary_folder_;
   const KernelSource kernels_;
   Rng rng_;
@@ -439,12 +459,12 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options,
         "make a key with `dogged key new`, for all agents and clients, or say "
         "--insecure if the network is yours alone"));
   }
-  // Until data is sealed, too.
-  if (has_keys && !address->IsLoopback()) {
-    Log(LogLevel::kWarning,
-        "the key protects the control port alone: who reaches the fabric port "
-        "can read and forge the data that agents of different hosts send each "
-        "other");
+  if (!has_keys && !options.wire.empty() &&
+      options.wire != WireModeText(WireMode::kPlain)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--wire ", options.wire,
+                     ": without a key nothing can be; make one with `dogged "
+                     "key new`, for all agents and clients"));
   }
   DOGGED_RETURN_IF_ERROR(CheckTold(options));
   for (const std::string& join : options.join) {

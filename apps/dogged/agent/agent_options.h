@@ -28,6 +28,7 @@ struct AgentCommandOptions {
   std::string ready_file;
   std::string multicast = "auto";
   KeyChoice keys;
+  std::string wire;  // as WireModeText(); empty: see WireModeOf()
   uint64_t seed = 0;
 };
 

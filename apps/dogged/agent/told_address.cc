@@ -15,6 +15,11 @@ absl::string_view HostOf(absl::string_view address) {
 absl::string_view PortOf(absl::string_view address) {
   return address.substr(address.rfind(':') + 1);
 }
+// HOST:PORT, of a fabric address without the key and the memory that other
+// transports add (sealed_transport.h, host_transport.h).
+absl::string_view WithoutRest(absl::string_view address) {
+  return address.substr(0, address.find_first_of("#;"));
+}
 std::string WithoutBrackets(absl::string_view host) {
   if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
   return std::string(host);
@@ -65,14 +70,13 @@ std::string ToldFabric(const AgentCommandOptions& options,
   if (options.advertise.empty()) return std::string(address);
   const auto told = ResolveAddress(options.advertise);
   if (!told.ok()) return std::string(address);
-  const absl::string_view own = address.substr(0, address.find(';'));
+  const absl::string_view own = WithoutRest(address);
   return absl::StrCat(HostOf(told->ToString()), ":", PortOf(own),
                       address.substr(own.size()));
 }
 
 absl::string_view FabricAddressOf(const Member& member) {
-  const absl::string_view address = member.fabric_address;
-  return address.substr(0, address.find(';'));
+  return WithoutRest(member.fabric_address);
 }
 
 }  // namespace dogged

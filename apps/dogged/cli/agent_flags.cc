@@ -69,6 +69,9 @@ class AgentFlags : public CommandFlags {
                   "its code stays where perf knows it, on no huge pages")
         ->envname("DOGGED_SMALL_PAGES");
     AddKeyOptions(command_, options_.keys);
+    AddChoice(command_, "--wire", options_.wire, {"sealed", "signed", "plain"},
+              "messages to agents of other hosts; sealed, unless this one "
+              "listens on loopback or has no key");
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {

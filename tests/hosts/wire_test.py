@@ -1,0 +1,135 @@
+"""Aim: between hosts, who listens on the network of agents with a key learns
+nothing of values, labels and code; a job has the bits of one agent. Method: real
+processes on hosts of their own, whose bridge this process listens at. That the
+same is seen with --wire plain and signed shows that it would be seen.
+
+    wire_test.py DOGGED SOURCE CASE
+"""
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+from agents import Fleet
+from hosts import Hosts, enter_own_network
+
+PROGRAM = """
+param N = 400001
+param T = 400
+array quetzal(x = 0:N-1)(t = 0:T) : double
+
+task start
+  creates quetzal(x)(0) as n
+  for x = 0:N-1
+  code
+    n = 12345.678
+  end code
+end task
+
+boundary quetzal(0)(t)   = 12345.678
+boundary quetzal(N-1)(t) = 12345.678
+
+task step
+  creates quetzal(x)(t) as n
+  for
+    x = 1:N-2
+    t = 1:T
+  using
+    quetzal(x)(t-1)   as c
+    quetzal(x-1)(t-1) as l
+    quetzal(x+1)(t-1) as r
+  code
+    n = c + 0.0371*(l + r - 2*c)
+  end code
+end task
+
+result quetzal(:)(T)
+"""
+
+# Names of labels, a constant of the code, two values one behind the other.
+SECRETS = {"label": b"quetzal", "code": struct.pack("<d", 0.0371),
+           "values": 2 * struct.pack("<d", 12345.678)}
+
+EVERYTHING = 3  # ETH_P_ALL
+
+
+class Listener:
+    """All frames at the bridge, while it runs."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                                    socket.htons(EVERYTHING))
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
+        self.socket.settimeout(0.1)
+        self.frames, self.is_over = [], False
+        self.thread = threading.Thread(target=self.listen)
+
+    def listen(self):
+        while not self.is_over:
+            try:
+                self.frames.append(self.socket.recv(1 << 17))
+            except TimeoutError:
+                pass
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over = True
+        self.thread.join()
+        self.socket.close()
+
+    def seen(self):
+        heard = b"".join(self.frames)
+        print(f"{len(self.frames)} frames, {len(heard)} bytes")
+        assert len(heard) > 100000, "nothing was sent"
+        return {name for name, secret in SECRETS.items() if secret in heard}
+
+
+def run(dogged, wire):
+    """What a listener sees of a job on three hosts, two of which joined."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, program = os.path.join(folder, "key"), os.path.join(folder, "q.dog")
+        subprocess.run([dogged, "key", "new", "--file", key], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(program, "w") as file:
+            file.write(PROGRAM)
+        alone = subprocess.run([dogged, "run", program, "--json"], check=True,
+                               capture_output=True, text=True)
+        expected = json.loads(alone.stdout)["result_digest"]
+        with Hosts(3) as hosts, Listener() as listener, Fleet(
+                dogged, hosts, 3, key=key, wire=wire) as fleet:
+            fleet.await_views({i: [0, 1, 2] for i in range(3)})
+            report = fleet.run(program).report()
+            assert report["result_digest"] == expected, report
+            assert min(report["tasks_per_agent"]) > 0, report
+            return listener.seen()
+
+
+def sealed(dogged):
+    seen = run(dogged, "sealed")
+    assert not seen, seen
+
+
+def signed(dogged):
+    assert run(dogged, "signed") == set(SECRETS)
+
+
+def plain(dogged):
+    assert run(dogged, "plain") == set(SECRETS)
+
+
+def main():
+    enter_own_network()
+    dogged, _, case = sys.argv[1:4]
+    {"sealed": sealed, "signed": signed, "plain": plain}[case](dogged)
+
+
+if __name__ == "__main__":
+    main()
