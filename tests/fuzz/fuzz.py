@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs a libFuzzer program for a time, from the programs in some folders.
+"""Runs a libFuzzer program for a time, from the programs in some folders if any.
 
 Aim: a finding of libFuzzer fails the test, and the text is printed.
 Method: the .dog files below the folders are copied to a folder that goes away
 again; what the fuzzer learns, goes with it.
 
-usage: fuzz.py FUZZER SECONDS FOLDER...
+usage: fuzz.py FUZZER SECONDS [FOLDER...]
 """
 
 import os
