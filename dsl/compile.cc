@@ -185,6 +185,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   PointProgram points =
       MakePointProgram(checked, NameOf(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  points.has_static_labels = options.static_labels;
   placed = PlaceResults(options.selections, points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   CheckSize(points, diagnostics);

@@ -30,6 +30,8 @@ struct CompileOptions {
   ParameterValues parameters;
   std::map<std::string, Value> inputs;  // by array, dense
   bool coalesce = true;
+  // Static arrays stay labels: for a drawing, not for a run.
+  bool static_labels = false;
   // Tiles of this shape instead of chosen ones.
   std::optional<TileShape> shape;
   bool compiled = true;  // generated C, else the interpreter; the same bits

@@ -30,6 +30,22 @@ bool IsOrder(std::vector<int32_t> numbers, int count) {
   return is_order;
 }
 
+InputRead DecodeRead(Decoder& in) {
+  InputRead out;
+  out.position = static_cast<int32_t>(in.GetSigned());
+  out.step = GetIntegers<int64_t>(in);
+  if (std::ssize(out.step) > kMaxIndices ||
+      std::any_of(out.step.begin(), out.step.end(),
+                  [](int64_t step) { return step < 1; })) {
+    in.Fail();
+  }
+  for (size_t d = 0; d < out.step.size() && in.ok(); ++d) {
+    out.at.push_back(AffineExpr::Decode(in));
+  }
+  out.guard = Guard::Decode(in);
+  return out;
+}
+
 }  // namespace
 
 void ShapeCode::Encode(Encoder& out) const {
@@ -58,6 +74,14 @@ std::string CodeBody::Encode() const {
   code.Encode(out);
   out.PutBool(has_elements);
   shapes.Encode(out);
+  if (reads.empty()) return out.Take();
+  out.PutVarint(reads.size());
+  for (const InputRead& read : reads) {
+    out.PutSigned(read.position);
+    PutIntegers(out, read.step);
+    for (const AffineExpr& expr : read.at) expr.Encode(out);
+    read.guard.Encode(out);
+  }
   return out.Take();
 }
 
@@ -69,6 +93,12 @@ absl::StatusOr<CodeBody> CodeBody::Decode(absl::string_view body) {
   out.shapes = ShapeCode::Decode(in);
   if (out.has_elements && out.shapes.ranks.size() != out.code.stores.size()) {
     in.Fail();
+  }
+  if (in.ok() && in.remaining() > 0) out.reads.resize(in.GetCount());
+  if (out.reads.size() > out.code.loads.size()) in.Fail();
+  for (InputRead& read : out.reads) {
+    if (!in.ok()) break;
+    read = DecodeRead(in);
   }
   DOGGED_RETURN_IF_ERROR(in.Finish("code kernel"));
   return out;

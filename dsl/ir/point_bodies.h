@@ -24,13 +24,24 @@ struct ShapeCode {
   static ShapeCode Decode(Decoder& in);
 };
 
-// Kind "code". Load k is use k, store c is create c. If `has_elements`, values
-// are blocks and the last index of `code` runs over their elements; a scalar
-// among the inputs stands for every element.
+// An element of a dense array of Job::inputs that a task reads where `guard`
+// holds: along dimension d the one at at[d] / step[d], without rest.
+struct InputRead {
+  int32_t position = 0;
+  AffineMap at;  // of the task's index
+  std::vector<int64_t> step;
+  Guard guard;
+};
+
+// Kind "code". Load k is use k, store c is create c; loads behind those of the
+// uses are `reads`. If `has_elements`, values are blocks and the last index of
+// `code` runs over their elements; a scalar among the inputs stands for every
+// element.
 struct CodeBody {
   CodeBlock code;
   bool has_elements = false;
   ShapeCode shapes;  // of the creates
+  std::vector<InputRead> reads;
 
   std::string Encode() const;
   static absl::StatusOr<CodeBody> Decode(absl::string_view body);

@@ -97,6 +97,7 @@ struct PointProgram {
   std::vector<PointResult> results;
   std::vector<std::string> inputs;  // arrays, by position in Job::inputs
   bool every_task_needed = false;
+  bool has_static_labels = false;  // see CompileOptions::static_labels
   // The last index of arrays with all indices was added, and is a step: there
   // may be one step only.
   bool has_given_steps = false;

@@ -39,7 +39,13 @@ class KernelLoader {
     if (spec.kind == "code") {
       DOGGED_ASSIGN_OR_RETURN(CodeBody body, CodeBody::Decode(spec.body));
       DOGGED_ASSIGN_OR_RETURN(auto function, Function(body.code, k, 0));
-      return MakeCodeKernel(std::move(body), std::move(function));
+      std::vector<InputArray> inputs;
+      for (const InputRead& read : body.reads) {
+        DOGGED_ASSIGN_OR_RETURN(InputArray array, Input(read.position));
+        inputs.push_back(std::move(array));
+      }
+      return MakeCodeKernel(std::move(body), std::move(function),
+                            std::move(inputs));
     }
     if (spec.kind == "input") {
       DOGGED_ASSIGN_OR_RETURN(InputBody body, InputBody::Decode(spec.body));

@@ -89,9 +89,11 @@ bool IsPosition(int32_t position, size_t count) {
 
 class CodeKernel : public Kernel {
  public:
-  CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function)
+  CodeKernel(CodeBody body, std::unique_ptr<BoxFunction> function,
+             std::vector<InputArray> inputs)
       : body_(std::move(body)),
         function_(std::move(function)),
+        inputs_(std::move(inputs)),
         shapes_(body_.shapes),
         is_always_read_(body_.code.loads.size(), false) {
     for (const IrNode& node : body_.code.nodes) {
@@ -101,7 +103,7 @@ class CodeKernel : public Kernel {
   }
   absl::Status Run(KernelCall& call) const override;
   bool Fits(const TaskClass& c) const override {
-    return c.uses.size() == body_.code.loads.size() &&
+    return c.uses.size() + body_.reads.size() == body_.code.loads.size() &&
            c.creates.size() == body_.code.stores.size();
   }
   ByteCounts OutputBytes(const Task& task) const override {
@@ -113,13 +115,76 @@ class CodeKernel : public Kernel {
     }
     return out;
   }
+  bool ReadsInputs() const override { return !inputs_.empty(); }
+  void ForEachInputRead(
+      const Task& task,
+      absl::FunctionRef<void(int32_t, const DenseBox&)> f) const override {
+    for (size_t r = 0; r < inputs_.size(); ++r) {
+      if (!body_.reads[r].guard.Holds(task.index)) continue;
+      const absl::StatusOr<DenseBox> element = ElementOf(r, task.index);
+      if (element.ok()) f(body_.reads[r].position, *element);
+    }
+  }
 
  private:
+  // The element of its input that read `r` is at a task.
+  absl::StatusOr<DenseBox> ElementOf(size_t r, const IndexVector& index) const;
+  // Adds where the elements of reads stand to `loads`; those of inputs that
+  // are not whole in memory stand in `copies`.
+  absl::Status PlaceReads(const IndexVector& index, Few<int64_t>& copies,
+                          Few<const void*>& loads) const;
+
   CodeBody body_;
   std::unique_ptr<BoxFunction> function_;
+  std::vector<InputArray> inputs_;  // by read
   Shapes shapes_;
   std::vector<bool> is_always_read_;  // by load: no guard stands before it
 };
+
+// Stands for a label or an element that is not there.
+constexpr int64_t kZero = 0;
+
+absl::StatusOr<DenseBox> CodeKernel::ElementOf(size_t r,
+                                               const IndexVector& index) const {
+  const InputRead& read = body_.reads[r];
+  DenseBox out;
+  for (size_t d = 0; d < read.at.size(); ++d) {
+    const int64_t at = read.at[d].Evaluate(index) / read.step[d];
+    const int64_t extent = inputs_[r].shape()[static_cast<int>(d)];
+    if (at < 0 || at >= extent) {
+      return absl::OutOfRangeError(
+          absl::StrCat("reads element ", at, " of an input with ", extent));
+    }
+    out.first.push_back(at);
+    out.extents.push_back(1);
+  }
+  return out;
+}
+
+absl::Status CodeKernel::PlaceReads(const IndexVector& index,
+                                    Few<int64_t>& copies,
+                                    Few<const void*>& loads) const {
+  for (size_t r = 0; r < inputs_.size(); ++r) {
+    if (!body_.reads[r].guard.Holds(index)) {
+      loads.push_back(&kZero);
+      continue;
+    }
+    DOGGED_ASSIGN_OR_RETURN(const DenseBox element, ElementOf(r, index));
+    const Value& whole = inputs_[r].whole();
+    if (whole.IsNone()) {
+      DOGGED_RETURN_IF_ERROR(inputs_[r].Read(element, &copies[r]));
+      loads.push_back(&copies[r]);
+      continue;
+    }
+    int64_t at = 0;
+    for (int d = 0; d < element.first.size(); ++d) {
+      at = at * whole.shape()[d] + element.first[d];
+    }
+    loads.push_back(static_cast<const char*>(whole.data()) +
+                    at * ElementBytes(whole.type()));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CodeKernel::Run(KernelCall& call) const {
   const CodeBlock& code = body_.code;
@@ -156,8 +221,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
     if (absl::Status s = set_stride(stores.size(), value); !s.ok()) return s;
     stores.push_back(value.mutable_data());
   }
-  // A use that is not there; a job from anybody may read it all the same.
-  static constexpr int64_t kZero = 0;
+  // A job from anybody may read a use that is not there.
   for (const Value& value : call.inputs) {
     const size_t load = loads.size();
     loads.push_back(value.IsNone() ? &kZero : value.data());
@@ -175,6 +239,8 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
     const absl::Status s = set_stride(stores.size() + loads.size() - 1, value);
     if (!s.ok()) return s;
   }
+  Few<int64_t> copies(inputs_.size());
+  DOGGED_RETURN_IF_ERROR(PlaceReads(call.task.index, copies, loads));
   const PointBox box(call.task.index, code.index_count, element_count);
   function_->Run({.lower = box.lower.begin(),
                   .count = box.count.begin(),
@@ -371,9 +437,24 @@ absl::Status NativeTask::Run(KernelCall& call) const {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
-                                       std::unique_ptr<BoxFunction> function) {
-  return std::make_unique<CodeKernel>(std::move(body), std::move(function));
+absl::StatusOr<std::unique_ptr<Kernel>> MakeCodeKernel(
+    CodeBody body, std::unique_ptr<BoxFunction> function,
+    std::vector<InputArray> inputs) {
+  for (size_t r = 0; r < body.reads.size(); ++r) {
+    const size_t load = body.code.loads.size() - body.reads.size() + r;
+    const ElementType element = body.code.loads[load].element;
+    if (std::ssize(body.reads[r].at) == inputs[r].shape().size() &&
+        element == inputs[r].type()) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("an input of shape ", ShapeText(inputs[r].shape()),
+                     " and type ", ElementName(inputs[r].type()),
+                     " where one of ", body.reads[r].at.size(),
+                     " indices and type ", ElementName(element), " is read"));
+  }
+  return std::make_unique<CodeKernel>(std::move(body), std::move(function),
+                                      std::move(inputs));
 }
 
 static Shape WantedShape(const InputBody& body, int rank, bool is_product) {

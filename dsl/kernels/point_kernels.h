@@ -15,9 +15,11 @@
 
 namespace dogged::dsl {
 
-// `function` runs body.code.
-std::unique_ptr<Kernel> MakeCodeKernel(CodeBody body,
-                                       std::unique_ptr<BoxFunction> function);
+// `function` runs body.code; `inputs` are the arrays of body.reads.
+// kInvalidArgument if a read does not fit its array.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeCodeKernel(
+    CodeBody body, std::unique_ptr<BoxFunction> function,
+    std::vector<InputArray> inputs = {});
 // kInvalidArgument, naming type or shape, if `content` does not fit.
 absl::StatusOr<std::unique_ptr<Kernel>> MakeInputKernel(InputBody body,
                                                         InputArray content);

@@ -6,6 +6,7 @@
 
 #include "dsl/lower/deferral.h"
 #include "dsl/lower/lower_reductions.h"
+#include "dsl/lower/static_values.h"
 
 namespace dogged::dsl {
 namespace {
@@ -155,7 +156,7 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
 
 absl::StatusOr<Program> LowerPoints(const PointProgram& points,
                                     const TargetSize& target) {
-  Program program = LowerNeeded(points, target);
+  Program program = LowerNeeded(WithStaticValues(points), target);
   if (program.repeat) DeferTasks(program);
   const absl::Status status = program.Validate();
   if (!status.ok()) return status;

@@ -158,6 +158,7 @@ ExitCode GraphCommand(const GraphOptions& options,
   const KernelSource kernels(environment);
   ProgramOptions points = options.program;
   points.coalesce = false;
+  points.static_labels = true;
   points.may_lack_inputs = true;
   const auto program = LoadProgram(points, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());

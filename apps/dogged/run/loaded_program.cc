@@ -88,6 +88,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.parameters = options.definitions;
   out.options.loads_libraries = options.loads_libraries;
   out.options.coalesce = options.coalesce;
+  out.options.static_labels = options.static_labels;
   out.options.may_lack_inputs = options.may_lack_inputs;
   out.options.compiled = options.compiled;
   out.options.target = {.agents = options.agents, .workers = options.workers};

@@ -21,9 +21,10 @@ struct ProgramOptions {
   bool loads_libraries = false;
   bool compiled = true;
   bool coalesce = true;
-  bool emit_c = false;  // dogged check: print the generated C as well
-  int agents = 1;       // nominal: they decide the tiles
-  int workers = 0;      // per agent; 0: processors / agents, or the cluster's
+  bool static_labels = false;  // see CompileOptions
+  bool emit_c = false;         // dogged check: print the generated C as well
+  int agents = 1;              // nominal: they decide the tiles
+  int workers = 0;  // per agent; 0: processors / agents, or the cluster's
 };
 
 }  // namespace dogged
