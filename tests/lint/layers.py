@@ -88,7 +88,8 @@ APP_FOLDERS = {
     "agent": ["process"],
     "client": ["process", "report", "agent"],
     "run": ["process", "report", "agent", "client"],
-    "cli": ["process", "report", "agent", "client", "run"],
+    "jobs": ["process", "report", "agent", "client", "run"],
+    "cli": ["process", "report", "agent", "client", "run", "jobs"],
 }
 for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [

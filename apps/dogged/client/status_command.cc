@@ -108,7 +108,9 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed},
-         {"input_bytes_supplied", job.stats.input_bytes_supplied}});
+         {"input_bytes_supplied", job.stats.input_bytes_supplied},
+         {"kept_bytes", job.kept_bytes},
+         {"keep_left_seconds", static_cast<double>(job.keep_left_ms) / 1000}});
   }
   out["jobs_left_out"] = rows.left_out;
   return JsonText(out);
@@ -128,6 +130,14 @@ void PrintJobs(const JobRows& rows) {
                     ? absl::StrCat("round ", record.round + 1, " ").c_str()
                     : "",
                 Printable(record.message).c_str(), Printable(job.note).c_str());
+    if (job.keep_left_ms > 0) {
+      std::printf(
+          "  keeps its results, %s at all agents, for %s\n",
+          HumanBytes(job.kept_bytes).c_str(),
+          absl::FormatDuration(absl::Ceil(absl::Milliseconds(job.keep_left_ms),
+                                          absl::Seconds(1)))
+              .c_str());
+    }
     for (const std::string& words : job.troubles) {
       std::printf("  %s\n", Printable(words).c_str());
     }
