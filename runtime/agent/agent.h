@@ -145,6 +145,19 @@ class Agent {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels) {
     return completion_.Want(now, job, labels);
   }
+  // Likewise labels that are bound, or will be: no work is done for them, and
+  // after the job's end nobody waits any more. Errors: kNotFound if the job
+  // does not run here.
+  absl::Status Watch(absl::Time now, JobId job,
+                     absl::Span<const Label> labels) {
+    return completion_.Watch(now, job, labels);
+  }
+  // Those of `labels` that are bound here, in memory or on disk.
+  std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const {
+    return completion_.HeldOf(job, labels);
+  }
+  // The value of a job; empty if it is not here.
+  Bytes EncodedJob(JobId job) const { return reports_.EncodedJob(job); }
   std::vector<std::pair<Label, Value>> TakeResults(JobId job) {
     return completion_.TakeResults(job);
   }

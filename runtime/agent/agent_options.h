@@ -39,6 +39,9 @@ struct AgentOptions {
   // The engine has a directory of this agent's own: values held are kept there
   // too, and offered when a job runs again.
   bool keeps_values = false;
+  // Bytes in memory that results of jobs may take which keep them for a time.
+  // Beyond it the oldest go, and are made again for those who want them.
+  int64_t kept_bytes_max = int64_t{1} << 30;
   // Bytes that the values of this agent take.
   std::function<int64_t()> live_bytes = Value::LiveBytes;
   // Called after a job's values were freed.

@@ -35,7 +35,8 @@ void Departure::Begin(absl::Time now) {
 
 bool Departure::IsUnfetched(const JobEntry& entry) const {
   return entry.run != nullptr && entry.run->failure().ok() && entry.is_done &&
-         records_.index().Find(JobId(entry.hash.high))->delivered == 0 &&
+         (records_.index().Find(JobId(entry.hash.high))->delivered == 0 ||
+          records_.index().KeepOf(JobId(entry.hash.high)) > 0) &&
          entry.run->held_count() > 0;
 }
 

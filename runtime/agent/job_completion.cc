@@ -105,6 +105,31 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
   return absl::OkStatus();
 }
 
+absl::Status JobCompletion::Watch(absl::Time now, JobId job,
+                                  absl::Span<const Label> labels) {
+  JobEntry* const entry = table_.Find(job);
+  if (entry == nullptr || entry->run == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("job ", job.ToString(), " does not run here"));
+  }
+  for (const Label& label : labels) {
+    entry->watched.insert(label);
+    entry->run->Watch({now, agent_.outbox}, label);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Label> JobCompletion::HeldOf(JobId job,
+                                         absl::Span<const Label> labels) const {
+  std::vector<Label> out;
+  const JobRun* const run = table_.FindRun(job);
+  if (run == nullptr) return out;
+  for (const Label& label : labels) {
+    if (run->Holds(label)) out.push_back(label);
+  }
+  return out;
+}
+
 std::vector<std::pair<Label, Value>> JobCompletion::TakeResults(JobId job) {
   JobEntry* const entry = table_.Find(job);
   if (entry == nullptr) return {};
@@ -122,7 +147,7 @@ void JobCompletion::SortResultsOf(JobId job, JobEntry& entry) {
     if (entry.finish != nullptr && !entry.finish->is_hashing) {
       entry.finish->found.emplace(label, value);
     }
-    if (entry.wanted.erase(label) > 0) {
+    if (entry.wanted.erase(label) + entry.watched.erase(label) > 0) {
       entry.found.emplace_back(label, std::move(value));
     }
   }

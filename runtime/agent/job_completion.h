@@ -47,6 +47,8 @@ class JobCompletion {
 
   // --- clients; see Agent
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
+  absl::Status Watch(absl::Time now, JobId job, absl::Span<const Label> labels);
+  std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const;
   std::vector<std::pair<Label, Value>> TakeResults(JobId job);
 
   // --- time

@@ -74,6 +74,9 @@ struct JobEntry {
   absl::Time over_since = absl::InfiniteFuture();
   bool is_delivered = false;
   bool is_done = false;
+  // Its results stay for so long from now, whoever has fetched them; as of the
+  // last ForgetJobs().
+  absl::Duration keep_left;
   // The job was done before this agent came, and all copies of a result have
   // died whose place is here now.
   bool is_needed_again = false;
@@ -104,6 +107,7 @@ struct JobEntry {
   // --- JobCompletion
   // Labels that clients wait for, and values that have come for them.
   absl::flat_hash_set<Label> wanted;
+  absl::flat_hash_set<Label> watched;  // likewise, if they are bound
   std::vector<std::pair<Label, Value>> found;
   // Time since which all results are durable, as far as this agent knows.
   absl::Time durable_since = absl::InfiniteFuture();

@@ -97,6 +97,7 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
   entry.is_delivered = index.Find(record.job())->IsDelivered();
   entry.over_since =
       running ? absl::InfiniteFuture() : std::min(entry.over_since, now);
+  NoteKeep(now, entry);
   if ((running || (entry.is_done && entry.is_needed_again)) &&
       entry.run == nullptr && !entry.encoded.empty()) {
     StartRun(now, entry, record);
@@ -128,6 +129,16 @@ void JobLifecycle::ApplyAny(absl::Time now, const Digest& job) {
 void JobLifecycle::PublishAndApply(absl::Time now, const JobRecord& record) {
   records_.Publish(now, record);
   Apply(now, record);
+}
+
+absl::Duration JobLifecycle::NoteKeep(absl::Time now, JobEntry& entry) const {
+  const bool is_over = entry.over_since < absl::InfiniteFuture();
+  const absl::Duration keep = absl::Milliseconds(
+      is_over ? records_.index().KeepOf(JobId(entry.hash.high)) : 0);
+  entry.keep_left =
+      is_over ? std::max(keep - (now - entry.over_since), absl::ZeroDuration())
+              : absl::ZeroDuration();
+  return keep;
 }
 
 void JobLifecycle::RaiseRounds(const Digest& hash, JobRun& run) const {
@@ -218,30 +229,63 @@ void JobLifecycle::EndRun(JobEntry& entry) {
 }
 
 void JobLifecycle::ForgetJobs(absl::Time now) {
+  std::vector<std::pair<absl::Time, JobId>> unfetched;
   std::vector<std::pair<absl::Time, JobId>> kept;
   std::vector<JobId> over;
   int64_t bytes = 0;
-  for (const auto& [job, entry] : table_) {
+  for (auto& [job, entry] : table_) {
+    const absl::Duration keep = NoteKeep(now, entry);
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
     // A client of this agent waits, which no other agent would answer.
     const bool is_awaited = entry.run != nullptr && !entry.wanted.empty();
+    if (keep > absl::ZeroDuration()) {
+      if (age >= keep + (is_awaited ? kResultsKeptTime : absl::Duration())) {
+        over.push_back(job);
+      } else if (entry.run != nullptr && !is_awaited) {
+        kept.emplace_back(entry.over_since, job);
+      }
+      continue;
+    }
     const bool is_wanted =
         entry.run != nullptr ? !entry.is_delivered : entry.is_needed_again;
     if (!(is_wanted || is_awaited) || age >= kResultsKeptTime) {
       over.push_back(job);
     } else if (entry.run != nullptr && !is_awaited && age >= kLargeKeptTime) {
-      kept.emplace_back(entry.over_since, job);
+      unfetched.emplace_back(entry.over_since, job);
       bytes += entry.run->held_bytes();
     }
   }
-  std::sort(kept.begin(), kept.end());
-  for (const auto& [since, job] : kept) {
+  std::sort(unfetched.begin(), unfetched.end());
+  for (const auto& [since, job] : unfetched) {
     if (bytes <= kResultsKeptBytesMax) break;
     bytes -= table_.FindRun(job)->held_bytes();
     over.push_back(job);
   }
   for (const JobId job : over) Forget(job);
+  DropKept(std::move(kept));
+}
+
+void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
+  std::sort(kept.begin(), kept.end());
+  int64_t bytes = 0;
+  for (const auto& [since, job] : kept) {
+    bytes += table_.FindRun(job)->held_bytes();
+  }
+  for (const auto& [since, job] : kept) {
+    if (bytes <= agent_.options.kept_bytes_max) return;
+    JobEntry& entry = *table_.Find(job);
+    bytes -= entry.run->held_bytes();
+    // Without its inputs a job can't be run again.
+    if (entry.inputs != nullptr) {
+      Forget(job);
+      continue;
+    }
+    EndRun(entry);
+    entry.is_needed_again = false;
+    if (agent_.values != nullptr) agent_.values->EraseJob(entry.hash);
+    agent_.options.on_freed();
+  }
 }
 
 void JobLifecycle::Forget(JobId job) {

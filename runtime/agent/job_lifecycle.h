@@ -7,6 +7,9 @@
 #ifndef DOGGED_RUNTIME_AGENT_JOB_LIFECYCLE_H_
 #define DOGGED_RUNTIME_AGENT_JOB_LIFECYCLE_H_
 
+#include <utility>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -65,14 +68,19 @@ class JobLifecycle {
   void TellRounds(absl::Time now);
   // Jobs whose run or inputs have failed, fail.
   void ReportFailures(absl::Time now);
-  // Forgets jobs that are over, results last.
+  // Forgets jobs that are over, results last. Those that are kept for a time
+  // stay until its end, but where they take too much the oldest go: of the job
+  // stays what makes them again.
   void ForgetJobs(absl::Time now);
 
  private:
   void StartRun(absl::Time now, JobEntry& entry, const JobRecord& record);
   void EndRun(JobEntry& entry);  // its counts stay known
+  // Notes how long its results stay, and returns for how long after its end.
+  absl::Duration NoteKeep(absl::Time now, JobEntry& entry) const;
   void RaiseRounds(const Digest& hash, JobRun& run) const;
   void Forget(JobId job);
+  void DropKept(std::vector<std::pair<absl::Time, JobId>> kept);
 
   AgentContext& agent_;
   Mailbox& mailbox_;

@@ -37,6 +37,13 @@ JobSummary JobReports::Summarize(JobRecord record) const {
         WordsOf(entry->troubles, agent_.membership.view()->members());
     // A job that is to begin here again has none yet.
     const bool is_over = out.record.state != JobState::kRunning;
+    out.keep_left_ms = absl::ToInt64Milliseconds(entry->keep_left);
+    if (out.record.state == JobState::kDone && entry->run != nullptr) {
+      out.kept_labels = entry->run->held_count();
+      out.kept_bytes =
+          entry->run->held_bytes() +
+          (entry->inputs == nullptr ? 0 : entry->inputs->held_bytes());
+    }
     if (entry->run != nullptr) {
       out.stats = entry->run->stats();
     } else if (is_over) {
@@ -58,6 +65,11 @@ std::vector<std::pair<JobRecord, Bytes>> JobReports::RunningJobs() const {
     }
   }
   return out;
+}
+
+Bytes JobReports::EncodedJob(JobId job) const {
+  const JobEntry* const entry = table_.Find(job);
+  return entry == nullptr ? Bytes() : entry->encoded;
 }
 
 std::vector<StoredJob> JobReports::StoredJobs(uint64_t text_hash) const {

@@ -32,6 +32,8 @@ class JobReports {
   std::vector<JobSummary> Jobs(const JobQuery& query) const;
   // Submissions that run, and their jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
+  // The value of a job; empty if it is not here.
+  Bytes EncodedJob(JobId job) const;
   // Jobs of a text that the agent's directory may hold values of.
   std::vector<StoredJob> StoredJobs(uint64_t text_hash) const;
 

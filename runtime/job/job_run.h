@@ -83,11 +83,24 @@ class JobRun {
   void Want(const Pass& pass, const Label& label) {
     results_.Want(pass, label);
   }
+  // Likewise, if it is bound, or as soon as it will be: nothing is made for it.
+  // Once the results are not demanded any more nobody watches.
+  void Watch(const Pass& pass, const Label& label) {
+    results_.Watch(pass, label);
+  }
+  // It is bound here, in memory or on disk.
+  bool Holds(const Label& label) const {
+    const LabelEntry* entry = dictionary_.labels.shard.FindBound(label);
+    return entry != nullptr && !entry->value.IsNone();
+  }
   std::vector<std::pair<Label, Value>> TakeResults() {
     return results_.TakeResults();
   }
   // DONE: results no longer count as demanded, except by Want().
-  void SetResultsDemanded(bool demanded) { job_.goal.is_demanded = demanded; }
+  void SetResultsDemanded(bool demanded) {
+    job_.goal.is_demanded = demanded;
+    if (!demanded) results_.EndWatches();
+  }
   // The job has ended: drops values on disk that exist elsewhere too.
   void ConcludeStorage() { storage_.Conclude(); }
 

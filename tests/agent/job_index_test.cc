@@ -28,6 +28,36 @@ JobRecord RecordOf(uint64_t job, uint64_t submission, JobState state) {
           .state = state};
 }
 
+TEST(JobIndex, ResultsAreKeptAsLongAsASubmissionAsksThatIsNotForgotten) {
+  const JobId job(3);
+  JobIndex index;
+  EXPECT_EQ(index.KeepOf(job), 0);
+  JobRecord longer = RecordOf(3, 1, JobState::kRunning);
+  longer.options.keep_ms = 500;
+  index.Note(longer);
+  EXPECT_EQ(index.KeepOf(job), 0);  // counted from its end
+  longer.state = JobState::kDone;
+  JobRecord shorter = RecordOf(3, 2, JobState::kDone);
+  shorter.options.keep_ms = 20;
+  JobRecord of_run = RecordOf(3, 4, JobState::kDone);
+  of_run.is_delivered = true;
+  JobRecord failed = RecordOf(3, 5, JobState::kFailed);
+  failed.options.keep_ms = 7000;
+  for (const JobRecord& record : {longer, shorter, of_run, failed}) {
+    index.Note(record);
+  }
+  EXPECT_EQ(index.KeepOf(job), 500);
+  EXPECT_EQ(index.Foremost(job), SubmissionId(1));
+  longer.is_delivered = true;
+  index.Note(longer);
+  EXPECT_EQ(index.KeepOf(job), 20);
+  EXPECT_EQ(index.Foremost(job), SubmissionId(2));
+  shorter.is_delivered = true;
+  index.Note(shorter);
+  EXPECT_EQ(index.KeepOf(job), 0);
+  EXPECT_TRUE(index.Find(job)->IsDelivered());
+}
+
 TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
   const JobId job(3);
   std::vector<JobRecord> records = {

@@ -50,14 +50,15 @@ TEST(Wire, FramesOfTheControlPort) {
                              .options = {.replicas = 2,
                                          .search_only = true,
                                          .tasks_needed = 300,
-                                         .redo_max_ms = 5},
+                                         .redo_max_ms = 5,
+                                         .keep_ms = 300},
                              .text_hash = 7,
                              .supplies = true,
                              .job = "J"};
   EXPECT_EQ(
       Hex(submit.Encode().view()),
-      Golden(
-          "0600000000000000 04 01 01 00 00 d804 0a 0700000000000000 01 014a"));
+      Golden("0600000000000000 04 01 01 00 00 d804 0a d804 0700000000000000 01 "
+             "014a"));
   EXPECT_TRUE(SubmitRequest::Decode(submit.Encode().view()).ok());
   // An agent with so many would end, and so would all who hear of the job.
   for (const int replicas : {0, 17, INT_MAX}) {
@@ -73,6 +74,10 @@ TEST(Wire, FramesOfTheControlPort) {
   }
   const JobRecord negative{.options = {.tasks_needed = -1}};
   EXPECT_FALSE(JobRecord::Decode(negative.Encode().view()).ok());
+  for (const int64_t keep : {int64_t{-1}, JobOptions::kKeepMax + 1}) {
+    const SubmitRequest bad{.options = {.keep_ms = keep}};
+    EXPECT_FALSE(SubmitRequest::Decode(bad.Encode().view()).ok()) << keep;
+  }
   const JobRecord no_time{.options = {.redo_max_ms = -1}};
   EXPECT_FALSE(JobRecord::Decode(no_time.Encode().view()).ok());
   const StatusRequest status{
@@ -96,6 +101,24 @@ TEST(Wire, FramesOfTheControlPort) {
                    "01 40 0800000000000000 0900000000000000 01 01 06"));
   EXPECT_TRUE(ValuesReply::Decode(values.Encode().view()).ok());
   EXPECT_EQ(Hex(ReturnedNotice{.number = 300}.Encode().view()), Golden("ac02"));
+}
+
+TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
+  EXPECT_EQ(static_cast<int>(ControlType::kJobWanted), 16);
+  EXPECT_EQ(static_cast<int>(ControlType::kJobValue), 17);
+  EXPECT_EQ(static_cast<int>(ControlType::kHeldWanted), 18);
+  EXPECT_EQ(static_cast<int>(ControlType::kHeld), 19);
+  EXPECT_EQ(static_cast<int>(ControlType::kWatch), 20);
+  const JobSummary kept{.record = {.hash = {.low = 1, .high = 2}},
+                        .kept_labels = 2,
+                        .kept_bytes = 300,
+                        .keep_left_ms = 5};
+  const auto status =
+      StatusReply::Decode(StatusReply{.jobs = {kept}}.Encode().view());
+  ASSERT_TRUE(status.ok());
+  EXPECT_EQ(status->jobs[0].kept_labels, 2);
+  EXPECT_EQ(status->jobs[0].kept_bytes, 300);
+  EXPECT_EQ(status->jobs[0].keep_left_ms, 5);
 }
 
 TEST(Wire, ChunksOfInputs) {

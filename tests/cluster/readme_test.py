@@ -3,7 +3,8 @@
 Aim: lines copied from the README or the tutorial do what these say. Method:
 every line that begins with `dogged` is run, in the order of the page, in a
 folder that has `apps/`, a matrix, and the programs that the page tells to
-write; only ports are other ones, and JOB is a job that runs. A command that has
+write; only ports are other ones, and JOB is the job that was submitted last, for
+`cancel` one that runs. A command that has
 "# refused" behind it ends with 3, and says the lines that follow it; words
 behind "It says" are said by the command before. Promises of options are looked
 for in the words and files of a command. Python runs what is for it, where there
@@ -23,6 +24,7 @@ from standing import Standing
 
 DOGGED, SOURCE, PAGE = map(os.path.abspath, sys.argv[1:4])
 COMMANDS_MIN = int(sys.argv[4])
+SUBMITTED = []  # hashes
 
 
 def steps():
@@ -93,13 +95,18 @@ def run(words, is_refused, cluster, folder):
                     lambda _: cluster.addresses[0], w) for w in words]
     endless = None
     if "JOB" in words:
-        endless, job = start_endless(cluster, folder)
+        if words[1] == "cancel":
+            endless, job = start_endless(cluster, folder)
+        else:
+            job = SUBMITTED[-1]
         words[words.index("JOB")] = job[:12]
     done = subprocess.run([DOGGED, *words[1:]], cwd=folder, text=True,
                           capture_output=True, timeout=300)
     said = done.stdout + done.stderr
     if done.returncode != (3 if is_refused else 0):
         raise SystemExit(f"{words}: exit status {done.returncode}\n{said}")
+    if words[1] == "submit":
+        SUBMITTED.append(done.stdout.strip())
     for part in promised(words, cluster):
         if re.search(part, said) is None:
             raise SystemExit(f"{words} does not say {part!r}\n{said}")
@@ -135,6 +142,10 @@ def promised(words, cluster):
     if words[1] == "status":
         yield from map(re.escape, cluster.addresses)
         yield r"heat2d +done +100 %"
+    if words[1] == "wait":
+        yield f"^done {words[-1]}"
+    if words[1] == "fetch":
+        yield r"^phi -> phi\.npy: phi\(0:5000\)\(100\), 5001 doubles"
     if words[1] == "cancel":
         yield f"^cancelled {words[-1]}"
     if "--check" in words:

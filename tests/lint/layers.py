@@ -90,7 +90,8 @@ APP_FOLDERS = {
     "agent": ["process", "keys"],
     "client": ["process", "keys", "report", "agent"],
     "run": ["process", "keys", "report", "agent", "client"],
-    "cli": ["process", "keys", "report", "agent", "client", "run"],
+    "jobs": ["process", "keys", "report", "agent", "client", "run"],
+    "cli": ["process", "keys", "report", "agent", "client", "run", "jobs"],
 }
 for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [

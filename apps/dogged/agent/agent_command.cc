@@ -55,6 +55,9 @@ constexpr absl::string_view kFromInput = "-";
 // Under --memory, lent values take at most this part of it: they can't be
 // evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
+// Results that submissions ask to keep take at most this part of it, or of the
+// computer's memory.
+constexpr int64_t kKeptShareOfMemory = 4;
 // Pages of the arena that are made at the start, unless memory is bounded: half
 // of the free pages that the arena keeps later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
@@ -277,6 +280,9 @@ class AgentProcess {
     agent_options.self.workers = options_.workers;
     agent_options.self.numeric_class = kernels_.numeric_parts().host;
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
+    agent_options.kept_bytes_max =
+        (options_.memory_bytes > 0 ? options_.memory_bytes : PhysicalBytes()) /
+        kKeptShareOfMemory;
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
     agent_options.on_freed = [arena = arena_.get()] {

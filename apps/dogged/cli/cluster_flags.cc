@@ -1,7 +1,10 @@
 #include "apps/dogged/cli/cluster_flags.h"
 
 #include "apps/dogged/client/cancel_command.h"
+#include "apps/dogged/client/forget_command.h"
 #include "apps/dogged/client/status_command.h"
+#include "apps/dogged/jobs/fetch_command.h"
+#include "apps/dogged/jobs/wait_command.h"
 
 namespace dogged {
 namespace {
@@ -13,35 +16,60 @@ class ClusterFlags : public CommandFlags {
         status_(AddCommand(app, "status",
                            "dogged status --cluster 127.0.0.1:7070",
                            "Says who is there and how the jobs are doing.")),
+        wait_(AddCommand(app, "wait",
+                         "dogged wait --cluster 127.0.0.1:7070 3f2a91",
+                         "Waits for the end of a job, named by the first "
+                         "digits of its hash.")),
+        fetch_(AddCommand(app, "fetch",
+                          "dogged fetch --cluster 127.0.0.1:7070 3f2a91 "
+                          "'phi(:)(100)=heat.npy'",
+                          "Writes results of a job, once it is done; needs "
+                          "neither its program nor its inputs.")),
         cancel_(AddCommand(app, "cancel",
                            "dogged cancel --cluster 127.0.0.1:7070 3f2a91",
                            "Cancels a job, named by the first digits of its "
-                           "hash.")) {
-    for (CLI::App* command : {&status_, &cancel_}) {
-      command
-          ->add_option("--cluster", options_.cluster, "HOST:PORT of an agent")
-          ->required()
-          ->envname("DOGGED_CLUSTER");
-      AddKeyOptions(*command, options_.keys);
+                           "hash.")),
+        forget_(AddCommand(app, "forget",
+                           "dogged forget --cluster 127.0.0.1:7070 3f2a91",
+                           "Lets the results of a job go before --keep says "
+                           "so.")) {
+    for (CLI::App* command : {&status_, &wait_, &fetch_, &cancel_, &forget_}) {
+      AddClusterOption(*command, options_.cluster, options_.keys);
     }
-    status_.add_flag("--json", options_.json, "print one JSON object");
+    for (CLI::App* command : {&status_, &wait_, &fetch_}) {
+      command->add_flag("--json", options_.json, "print one JSON object");
+    }
     status_.add_flag("--all", options_.all,
                      "all jobs that ended, not only the last 20");
-    cancel_.add_option("JOB", options_.job, "first digits of the job's hash")
-        ->required();
+    for (CLI::App* command : {&wait_, &fetch_, &cancel_, &forget_}) {
+      command->add_option("JOB", options_.job, "first digits of the job's hash")
+          ->required();
+    }
+    fetch_
+        .add_option("OUTPUT", options_.outputs,
+                    "as --output of run: 'phi(:)(100)=heat.npy'")
+        ->type_name("SELECTION=FILE");
   }
   bool IsParsed() const override {
-    return status_.parsed() || cancel_.parsed();
+    return status_.parsed() || wait_.parsed() || fetch_.parsed() ||
+           cancel_.parsed() || forget_.parsed();
   }
+  bool KnowsPrograms() const override { return fetch_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {
-    return status_.parsed() ? StatusCommand(options_, environment_)
-                            : CancelCommand(options_, environment_);
+    if (status_.parsed()) return StatusCommand(options_, environment_);
+    if (wait_.parsed()) return WaitCommand(options_, environment_);
+    if (fetch_.parsed()) return FetchCommand(options_, environment_);
+    if (forget_.parsed()) return ForgetCommand(options_, environment_);
+    return CancelCommand(options_, environment_);
   }
 
  private:
   const Environment& environment_;
   CLI::App& status_;
+  CLI::App& wait_;
+  CLI::App& fetch_;
   CLI::App& cancel_;
+  CLI::App& forget_;
   ClusterOptions options_;
 };
 
@@ -50,6 +78,14 @@ class ClusterFlags : public CommandFlags {
 std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app,
                                               const Environment& environment) {
   return std::make_unique<ClusterFlags>(app, environment);
+}
+
+void AddClusterOption(CLI::App& command, std::string& cluster,
+                      KeyChoice& keys) {
+  command.add_option("--cluster", cluster, "HOST:PORT of an agent")
+      ->required()
+      ->envname("DOGGED_CLUSTER");
+  AddKeyOptions(command, keys);
 }
 
 }  // namespace dogged

@@ -12,6 +12,7 @@
 #include "apps/dogged/cli/key_flags.h"
 #include "apps/dogged/cli/program_flags.h"
 #include "apps/dogged/cli/run_flags.h"
+#include "apps/dogged/cli/submit_flags.h"
 #include "apps/dogged/cli/suggestions.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
@@ -63,8 +64,9 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       "Runs stencils and tiled algebra on agents that come and go.");
   app.require_subcommand(1);
   app.set_version_flag("--version", "dogged 0.1.0");
-  const std::array<std::unique_ptr<CommandFlags>, 9> commands = {
+  const std::array<std::unique_ptr<CommandFlags>, 10> commands = {
       AddRunFlags(app, environment),
+      AddSubmitFlags(app, environment),
       AddAgentFlags(app, environment),
       AddClusterFlags(app, environment),
       AddKeyFlags(app, environment),

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "runtime/job/context/job_options.h"
 
 namespace dogged {
 namespace {
@@ -103,6 +104,24 @@ absl::StatusOr<double> ParseSeconds(absl::string_view text,
     return Wrong(flag, text, "is no time: write seconds, as 5 or 2.5s");
   }
   return number;
+}
+
+absl::StatusOr<double> ParseKeep(absl::string_view text,
+                                 absl::string_view flag) {
+  constexpr std::pair<absl::string_view, double> kUnits[] = {
+      {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 24 * 3600}};
+  constexpr double kMost = static_cast<double>(JobOptions::kKeepMax) / 1000;
+  for (const auto& [unit, seconds] : kUnits) {
+    absl::string_view digits = text;
+    double number = 0;
+    if (!absl::ConsumeSuffix(&digits, unit)) continue;
+    if (!IsNumber(digits, number) || number <= 0) break;
+    if (number * seconds > kMost) {
+      return Wrong(flag, text, "is too long: 30d is the most");
+    }
+    return number * seconds;
+  }
+  return Wrong(flag, text, "is no time: write 90s, 10m, 2h or 7d");
 }
 
 absl::StatusOr<uint64_t> ParseSeed(absl::string_view text,

@@ -26,6 +26,10 @@ absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
 absl::StatusOr<double> ParseSeconds(absl::string_view text,
                                     absl::string_view flag);
 
+// "90s", "10m", "2h" or "7d", more than 0, and at most 30 days: seconds.
+absl::StatusOr<double> ParseKeep(absl::string_view text,
+                                 absl::string_view flag);
+
 // A whole number from 0.
 absl::StatusOr<uint64_t> ParseSeed(absl::string_view text,
                                    absl::string_view flag);

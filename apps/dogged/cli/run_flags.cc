@@ -56,8 +56,7 @@ class RunFlags : public CommandFlags {
                             ParseSeconds(kill_every_, "--kill-every"));
     DOGGED_ASSIGN_OR_RETURN(options_.redo_max_seconds,
                             ParseSeconds(redo_, "--redo-at-most"));
-    options_.seed_given = !seed_.empty();
-    if (options_.seed_given) {
+    if (!seed_.empty()) {
       DOGGED_ASSIGN_OR_RETURN(options_.seed,
                               ParseSeed(seed_, "--seed (or DOGGED_SEED)"));
     }

@@ -1,62 +1,36 @@
 #include "apps/dogged/client/cancel_command.h"
 
 #include <cstdio>
-#include <map>
-#include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
-#include "apps/dogged/client/cluster_jobs.h"
+#include "apps/dogged/client/named_job.h"
+#include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/process/errors.h"
 
 namespace dogged {
 
 ExitCode CancelCommand(const ClusterOptions& options,
                        const Environment& environment) {
-  // Every hash starts with nothing.
-  if (options.job.empty()) {
-    PrintError(absl::StrCat("which job? `dogged status --cluster ",
-                            options.cluster, "` lists them"));
-    return ExitCode::kMistyped;
-  }
-  auto keys = OpenKeys(options.keys, environment);
-  if (!keys.ok()) {
-    PrintError(keys.status().message());
-    return ExitCode::kMistyped;
-  }
-  const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
-                          .connect = ConnectWith(*std::move(keys))});
-  if (!client.ok()) return PrintError(client.status());
-  const auto replies = (*client)->AwaitStatus();
-  if (!replies.ok()) return PrintError(replies.status());
-  std::map<std::string, JobOverAll> named;
-  for (auto& [hash, job] : JobsOf(*replies)) {
-    if (!absl::StartsWith(hash, options.job)) continue;
-    if (Foremost(job).state == JobState::kRunning) named[hash] = job;
-  }
-  if (named.size() > 1) {
-    PrintError(absl::StrCat("more than one running job starts with \"",
-                            options.job, "\"; give more digits"));
-    return ExitCode::kMistyped;
-  }
+  ExitCode code = ExitCode::kDone;
+  const auto client = OpenCluster(options, environment, code);
+  if (client == nullptr) return code;
+  auto named = FindNamedJob(*client, options.job, options.cluster,
+                            /*prefers_running=*/true);
+  if (!named.ok()) return PrintError(named.status());
   int cancelled = 0;
-  for (auto& [hash, job] : named) {
-    for (auto& [submission, record] : job.submissions) {
-      if (record.state != JobState::kRunning) continue;
-      record.state = JobState::kCancelled;
-      if ((*client)->Conclude(record).ok()) ++cancelled;
-    }
-    if (cancelled > 0) {
-      std::printf("cancelled %s (%s)\n", hash.c_str(),
-                  Foremost(job).name.c_str());
-    }
+  for (auto& [submission, record] : named->job.submissions) {
+    if (record.state != JobState::kRunning) continue;
+    record.state = JobState::kCancelled;
+    if (client->Conclude(record).ok()) ++cancelled;
   }
-  if (cancelled > 0) return ExitCode::kDone;
-  PrintError(absl::StrCat("no running job starts with ", options.job,
-                          "; `dogged status --cluster ", options.cluster,
-                          "` lists them"));
+  if (cancelled > 0) {
+    std::printf("cancelled %s (%s)\n", named->hash.c_str(),
+                named->record().name.c_str());
+    return ExitCode::kDone;
+  }
+  PrintError(absl::StrCat(named->ToWords(), " does not run: it is ",
+                          JobStateName(named->record().state)));
   return ExitCode::kMistyped;
 }
 

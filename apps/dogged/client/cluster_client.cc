@@ -57,7 +57,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
     }
     contact_ = *std::move(client);
     contact_address_ = address;
-    if (encoded_job_.empty()) return absl::OkStatus();
+    if (!rounds_.has_value()) return absl::OkStatus();
     const absl::Status said = SendAll();
     if (said.ok()) return said;
     if (said.code() != absl::StatusCode::kUnavailable &&
@@ -83,6 +83,10 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
 }
 
 absl::Status ClusterClient::SendAll() {
+  if (encoded_job_.empty()) {
+    results_.AskAnew();
+    return AskForMore();
+  }
   const SubmitRequest request{.submission = record_.submission,
                               .options = job_options_,
                               .text_hash = record_.text_hash,
@@ -117,10 +121,53 @@ absl::Status ClusterClient::Submit(const Job& job, SubmissionId submission,
              .text_hash = text_hash,
              .options = options};
   rounds_.emplace(relations);
+  if (options_.collects && rounds_->HasEnded()) results_.List(*rounds_);
+  const absl::Status said = SendAll();
+  if (said.ok()) return said;
+  return FailOver(said);
+}
+
+absl::Status ClusterClient::Attach(const JobRecord& record,
+                                   const Relations& relations) {
+  record_ = record;
+  rounds_.emplace(relations);
+  rounds_->Raise(record.round, record.is_last_round);
   if (rounds_->HasEnded()) results_.List(*rounds_);
   const absl::Status said = SendAll();
   if (said.ok()) return said;
   return FailOver(said);
+}
+
+absl::StatusOr<Job> ClusterClient::FetchJob(const Digest& hash) {
+  const Bytes request = EncodeId(JobIdOf(hash));
+  for (const std::string& address : addresses_.SilentLast()) {
+    auto client = options_.connect(address, kConnectTimeout);
+    if (!client.ok()) continue;
+    const auto frame = (*client)->Call(Type(ControlType::kJobWanted),
+                                       request.view(), kCallTimeout);
+    if (!frame.ok() || frame->type != Type(ControlType::kJobValue) ||
+        JobHash(frame->body.view()) != hash) {
+      continue;
+    }
+    contact_ = *std::move(client);
+    contact_address_ = address;
+    contact_answered_ = results_came_ = clock_.Now();
+    return Job::Decode(frame->body.view());
+  }
+  return absl::NotFoundError(
+      absl::StrCat("no agent has job ", hash.ToString()));
+}
+
+absl::Status ClusterClient::Serve(absl::Duration time) {
+  const absl::Time deadline = clock_.Now() + time;
+  while (true) {
+    const absl::Duration left = deadline - clock_.Now();
+    if (left <= absl::ZeroDuration()) return absl::OkStatus();
+    const auto frame = contact_->Receive(left);
+    const absl::Status status = frame.ok() ? TakeFrame(*frame) : frame.status();
+    if (absl::IsDeadlineExceeded(status)) return absl::OkStatus();
+    if (!status.ok()) DOGGED_RETURN_IF_ERROR(FailOver(status));
+  }
 }
 
 absl::Status ClusterClient::AskForMore() {
@@ -250,7 +297,7 @@ void ClusterClient::NoteStatus(const StatusReply& reply) {
     if (!rounds_.has_value() || job.record.hash != record_.hash) continue;
     const bool is_news =
         rounds_->Raise(job.record.round, job.record.is_last_round);
-    if (!is_news || !rounds_->HasEnded()) continue;
+    if (!is_news || !rounds_->HasEnded() || !options_.collects) continue;
     results_.List(*rounds_);
     // What fails here is asked again by Collect(), elsewhere.
     if (contact_ != nullptr) (void)AskForMore();

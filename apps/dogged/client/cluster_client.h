@@ -53,6 +53,7 @@ class ClusterClient {
     // takes processors that the last tasks need. Of more the oldest are copied,
     // so that this much is left to do in the end. Less than an agent lends.
     int64_t lent_bytes_max = int64_t{1} << 30;
+    bool collects = true;  // results of the job that it submits
     ConnectControl connect = ConnectWith(nullptr);
   };
   // `addresses`: control ports of running agents, at least one of which takes
@@ -68,6 +69,14 @@ class ClusterClient {
   absl::Status Submit(const Job& job, SubmissionId submission,
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);
+  // Collects the results of a job that the cluster has, as of Submit(); nobody
+  // gives it inputs. `relations` outlives the client.
+  absl::Status Attach(const JobRecord& record, const Relations& relations);
+  // The value of a job, from any agent that has it, which becomes the contact.
+  // Errors: kNotFound if no agent has it; kInvalidArgument if it can't be read.
+  absl::StatusOr<Job> FetchJob(const Digest& hash);
+  // Gives agents inputs that they ask for, for so long. Errors: as Collect().
+  absl::Status Serve(absl::Duration time);
   // Takes in what has come within `patience`. Fails over by itself, also from
   // an agent that PollStatus() found to be lost.
   //
@@ -87,6 +96,7 @@ class ClusterClient {
   // relied on after this. Errors: kResourceExhausted, as of Collect().
   absl::StatusOr<bool> CopyLent();
   int64_t lent_count() const { return results_.lent_count(); }  // ever
+  int64_t found_count() const { return results_.found_count(); }
   // Of the large inputs: given to agents, some maybe again, and all.
   int64_t input_bytes_given() const { return input_bytes_given_; }
   int64_t input_bytes() const { return input_bytes_; }

@@ -15,7 +15,12 @@ std::map<std::string, JobOverAll> JobsOf(
       JobRecord& record = job.submissions[summary.record.submission];
       if (record.version() <= summary.record.version()) record = summary.record;
       // Submissions of a job share its run.
-      if (counted.insert(hash).second) job.stats += summary.stats;
+      if (counted.insert(hash).second) {
+        job.stats += summary.stats;
+        job.kept_labels += summary.kept_labels;
+        job.kept_bytes += summary.kept_bytes;
+      }
+      job.keep_left_ms = std::max(job.keep_left_ms, summary.keep_left_ms);
       job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
       job.submission_count =
           std::max(job.submission_count, summary.submissions);
@@ -40,23 +45,23 @@ std::map<std::string, JobOverAll> JobsOf(
 }
 
 const JobRecord& Foremost(const JobOverAll& job) {
-  const auto rank = [](JobState state) {
-    switch (state) {
+  const auto rank = [](const JobRecord& record) {
+    switch (record.state) {
       case JobState::kRunning:
         return 0;
       case JobState::kDone:
-        return 1;
+        return record.is_delivered ? 2 : 1;
       case JobState::kFailed:
-        return 2;
-      case JobState::kCancelled:
         return 3;
+      case JobState::kCancelled:
+        return 4;
     }
-    return 4;
+    return 5;
   };
   const auto foremost =
       std::min_element(job.submissions.begin(), job.submissions.end(),
                        [&](const auto& a, const auto& b) {
-                         return rank(a.second.state) < rank(b.second.state);
+                         return rank(a.second) < rank(b.second);
                        });
   return foremost->second;
 }

@@ -21,6 +21,11 @@ struct JobOverAll {
   int64_t tasks_needed = 0;
   std::string note;
   std::set<std::string> troubles;
+  // Results that are kept: labels and bytes at all agents, and how long they
+  // stay at least.
+  int64_t kept_labels = 0;
+  int64_t kept_bytes = 0;
+  int64_t keep_left_ms = 0;
 };
 
 // By hash.
@@ -28,7 +33,8 @@ std::map<std::string, JobOverAll> JobsOf(
     const std::vector<StatusReply>& replies);
 
 // The submission that says how the job stands: one that runs, else one that
-// got to its end, else one that failed.
+// got to its end, if possible without having been delivered, else one that
+// failed.
 const JobRecord& Foremost(const JobOverAll& job);
 
 }  // namespace dogged

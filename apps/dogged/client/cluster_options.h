@@ -1,8 +1,9 @@
-// Options of `dogged status` and `dogged cancel`. Plain data.
+// Options of commands about a cluster that have no program. Plain data.
 #ifndef DOGGED_APPS_DOGGED_CLIENT_CLUSTER_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_CLIENT_CLUSTER_OPTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "apps/dogged/keys/key_choice.h"
 
@@ -12,8 +13,9 @@ struct ClusterOptions {
   std::string cluster;
   KeyChoice keys;
   bool json = false;
-  bool all = false;  // also of many jobs
-  std::string job;   // of cancel
+  bool all = false;                  // also of many jobs
+  std::string job;                   // first digits of its hash
+  std::vector<std::string> outputs;  // of fetch
 };
 
 }  // namespace dogged

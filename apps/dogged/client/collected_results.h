@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,7 @@ class CollectedResults {
   void List(const Rounds& rounds);
   bool HasMissing() const { return !missing_.empty(); }
   Value Find(const Label& label) const;  // none if it has not come
+  int64_t found_count() const { return std::ssize(found_); }
 
   // --- asking
   // Another contact: nothing was asked of it.

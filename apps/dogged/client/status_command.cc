@@ -14,6 +14,7 @@
 #include "apps/dogged/agent/told_address.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/cluster_jobs.h"
+#include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/report/json_text.h"
 #include "apps/output/run_text.h"
@@ -141,7 +142,9 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed},
-         {"input_bytes_supplied", job.stats.input_bytes_supplied}});
+         {"input_bytes_supplied", job.stats.input_bytes_supplied},
+         {"kept_bytes", job.kept_bytes},
+         {"keep_left_seconds", static_cast<double>(job.keep_left_ms) / 1000}});
   }
   out["jobs_left_out"] = rows.left_out;
   return JsonText(out);
@@ -161,6 +164,14 @@ void PrintJobs(const JobRows& rows) {
                     ? absl::StrCat("round ", record.round + 1, " ").c_str()
                     : "",
                 Printable(record.message).c_str(), Printable(job.note).c_str());
+    if (job.keep_left_ms > 0) {
+      std::printf(
+          "  keeps its results, %s at all agents, for %s\n",
+          HumanBytes(job.kept_bytes).c_str(),
+          absl::FormatDuration(absl::Ceil(absl::Milliseconds(job.keep_left_ms),
+                                          absl::Seconds(1)))
+              .c_str());
+    }
     for (const std::string& words : job.troubles) {
       std::printf("  %s\n", Printable(words).c_str());
     }
@@ -257,18 +268,11 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
 
 ExitCode StatusCommand(const ClusterOptions& options,
                        const Environment& environment) {
-  auto keys = OpenKeys(options.keys, environment);
-  if (!keys.ok()) {
-    PrintError(keys.status().message());
-    return ExitCode::kMistyped;
-  }
-  const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
-                          .connect = ConnectWith(*std::move(keys))});
-  if (!client.ok()) return PrintError(client.status());
+  ExitCode code = ExitCode::kDone;
+  const auto client = OpenCluster(options, environment, code);
+  if (client == nullptr) return code;
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
-  const auto replies =
-      (*client)->AwaitStatus({.jobs = {.ended_max = ended_max}});
+  const auto replies = client->AwaitStatus({.jobs = {.ended_max = ended_max}});
   if (!replies.ok()) return PrintError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {

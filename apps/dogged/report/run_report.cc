@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/dogged/report/json_text.h"
+#include "apps/dogged/report/outputs_json.h"
 
 namespace dogged {
 
@@ -56,15 +57,7 @@ std::string RunReport::ToJson() const {
     out["inputs_made"][made.array] = made.kernel;
   }
   out["results_not_finite"] = results_not_finite;
-  out["outputs"] = nlohmann::ordered_json::array();
-  for (const WrittenOutput& written : outputs) {
-    out["outputs"].push_back(
-        {{"file", written.path},
-         {"labels", written.labels},
-         {"shape",
-          std::vector<int64_t>(written.shape.begin(), written.shape.end())},
-         {"type", ElementName(written.type)}});
-  }
+  out["outputs"] = OutputsJson(outputs);
   if (!outputs_failed.empty()) out["outputs_failed"] = outputs_failed;
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;

@@ -46,8 +46,24 @@ void PrintIfNotKept(const RunOptions& options, const LoadedProgram& loaded,
       array.c_str(), array.c_str());
 }
 
-// Writes until an interrupt; prints written files and failures, also in
-// `report`.
+// As far as both can be laid beside one another.
+void PrintDifferences(const dsl::SerialOutcome& serial,
+                      dsl::ResultViews& views) {
+  const auto& ours = views.program().views;
+  for (size_t i = 0; i < std::min(ours.size(), serial.values.size()); ++i) {
+    const auto value = views.Assembled(i);
+    if (!value.ok() || value->type() != serial.values[i].type() ||
+        value->shape() != serial.values[i].shape()) {
+      continue;
+    }
+    const std::string words =
+        DifferenceSentence(ours[i].array, *value, serial.values[i]);
+    if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
+  }
+}
+
+}  // namespace
+
 ExitCode WriteOutputs(const std::vector<Output>& outputs,
                       dsl::ResultViews& views, RunReport& report) {
   ExitCode code = ExitCode::kDone;
@@ -70,24 +86,6 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
   std::fprintf(stderr, "%s", words.c_str());
   return code;
 }
-
-// As far as both can be laid beside one another.
-void PrintDifferences(const dsl::SerialOutcome& serial,
-                      dsl::ResultViews& views) {
-  const auto& ours = views.program().views;
-  for (size_t i = 0; i < std::min(ours.size(), serial.values.size()); ++i) {
-    const auto value = views.Assembled(i);
-    if (!value.ok() || value->type() != serial.values[i].type() ||
-        value->shape() != serial.values[i].shape()) {
-      continue;
-    }
-    const std::string words =
-        DifferenceSentence(ours[i].array, *value, serial.values[i]);
-    if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
-  }
-}
-
-}  // namespace
 
 LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time) {
   LoadedProgram out = program;

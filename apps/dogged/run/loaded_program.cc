@@ -63,7 +63,9 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
   DOGGED_ASSIGN_OR_RETURN(
       out.job, dsl::Compile(out.text, out.options, kernels.registry(),
                             diagnostics, &placed, &out.facts));
-  out.outputs.resize(placed.selections.size());
+  // Labels that are only wanted come last, and go to no file.
+  out.outputs.resize(placed.selections.size() - out.wanted);
+  placed.selections.resize(out.outputs.size());
   DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
   if (!out.writes_results) return absl::OkStatus();
   return AddResultFiles(placed.files, out.outputs);
@@ -106,6 +108,15 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.outputs = *std::move(outputs);
   for (const Output& output : out.outputs) {
     out.options.selections.push_back(output.selection.text);
+  }
+  out.wanted = options.wanted.size();
+  for (const std::string& wanted : options.wanted) {
+    const auto selection = ParseSelection(absl::StrCat(wanted, "=any.npy"));
+    if (!selection.ok()) {
+      return fail(absl::NotFoundError(
+          absl::StrCat("--want: ", selection.status().message())));
+    }
+    out.options.selections.push_back(selection->text);
   }
   dsl::Diagnostics diagnostics(options.file, out.text);
   const absl::Status compiled = CompileInto(out, kernels, diagnostics);

@@ -3,6 +3,7 @@
 #ifndef DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
 #define DOGGED_APPS_DOGGED_RUN_LOADED_PROGRAM_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/client/named_job.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/dogged/run/program_options.h"
 #include "dsl/compile.h"
@@ -22,6 +24,7 @@ struct LoadedProgram {
   dsl::CompileOptions options;
   Job job;
   std::vector<Output> outputs;
+  size_t wanted = 0;            // of ProgramOptions::wanted
   bool writes_results = false;  // as ProgramOptions
   dsl::ProgramFacts facts;
 };
@@ -41,8 +44,6 @@ absl::StatusOr<LoadedProgram> Retarget(const LoadedProgram& program,
 // results go to; never 0.
 uint64_t TextHash(const LoadedProgram& program);
 
-// Digits of a job's hash that people see.
-inline constexpr size_t kNameDigits = 12;
 // Where a run's own agents keep values of `job`, below `directory`; empty if
 // that is. It has the name of the job: a later run of that goes on there, and
 // no other one.

@@ -16,7 +16,8 @@ struct ProgramOptions {
   Definitions definitions;                                  // -D
   std::vector<std::pair<std::string, std::string>> inputs;  // array, path
   std::vector<std::string> outputs;
-  bool writes_results = false;  // where the program says `to` a file
+  std::vector<std::string> wanted;  // selections that go to no file
+  bool writes_results = false;      // where the program says `to` a file
   bool may_lack_inputs = false;
   bool loads_libraries = false;
   bool compiled = true;

@@ -83,9 +83,9 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   filled.keys = *std::move(keys);
   const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  if (!filled.json && !filled.seed_given) {
-    std::fprintf(stderr, "seed %llu\n",
-                 static_cast<unsigned long long>(filled.seed));
+  if (!filled.json) {
+    std::fprintf(stderr, "job %s\n",
+                 JobHash(program->job.Encode()).ToString().c_str());
   }
   WarnOfInputs(*program);
   // Bounded memory and a directory are matters of an agent.

@@ -39,7 +39,6 @@ struct RunOptions {
   std::string multicast = "auto";
   bool search_only = false;
   uint64_t seed = 0;
-  bool seed_given = false;
   bool json = false;
   // Bytes that the values of each own agent may take; 0: no bound.
   int64_t memory_bytes = 0;

@@ -239,6 +239,12 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
       return HandleStatus(from, body);
     case ControlType::kWant:
       return HandleWant(now, from, body);
+    case ControlType::kWatch:
+      return HandleWatch(now, from, body);
+    case ControlType::kHeldWanted:
+      return HandleHeldWanted(from, body);
+    case ControlType::kJobWanted:
+      return HandleJobWanted(from, body);
     case ControlType::kReturned: {
       const auto notice = ReturnedNotice::Decode(body);
       if (!notice.ok()) return SendError(from, notice.status());
@@ -259,6 +265,8 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kValues:
     case ControlType::kConcluded:
     case ControlType::kChunksWanted:
+    case ControlType::kJobValue:
+    case ControlType::kHeld:
       return;
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(
@@ -336,6 +344,39 @@ void AgentLoop::HandleWant(absl::Time now, ConnectionId from,
   const absl::Status status = agent_.Want(now, request->job, request->labels);
   if (!status.ok()) return SendError(from, status);
   deliveries_.Want(from, *request);
+}
+
+void AgentLoop::HandleWatch(absl::Time now, ConnectionId from,
+                            absl::string_view body) {
+  const auto request = WantRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  // Before the value of one that is bound here comes out.
+  deliveries_.Want(from, *request);
+  const absl::Status status = agent_.Watch(now, request->job, request->labels);
+  if (!status.ok()) SendError(from, status);
+}
+
+void AgentLoop::HandleHeldWanted(ConnectionId from, absl::string_view body) {
+  auto request = WantRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  request->labels = agent_.HeldOf(request->job, request->labels);
+  SendFrame(ports_.control, from, ControlType::kHeld, request->Encode());
+}
+
+void AgentLoop::HandleJobWanted(ConnectionId from, absl::string_view body) {
+  const auto job = DecodeId<JobId>(body);
+  if (!job.ok()) return SendError(from, job.status());
+  const Bytes encoded = agent_.EncodedJob(*job);
+  if (encoded.empty()) {
+    return SendError(from, absl::NotFoundError(absl::StrCat(
+                               "job ", job->ToString(), " is not here")));
+  }
+  if (encoded.size() > kControlFrameBytesMax) {
+    return SendError(
+        from, absl::ResourceExhaustedError(absl::StrCat(
+                  "job ", job->ToString(), " has ", encoded.size(), " bytes")));
+  }
+  SendFrame(ports_.control, from, ControlType::kJobValue, encoded);
 }
 
 void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {

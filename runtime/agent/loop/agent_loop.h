@@ -103,6 +103,9 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleWatch(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleHeldWanted(ConnectionId from, absl::string_view body);
+  void HandleJobWanted(ConnectionId from, absl::string_view body);
   void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleChunk(ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);

@@ -83,6 +83,9 @@ Bytes StatusReply::Encode() const {
     out.PutString(job.note);
     out.PutVarint(job.troubles.size());
     for (const std::string& words : job.troubles) out.PutString(words);
+    out.PutSigned(job.kept_labels);
+    out.PutSigned(job.kept_bytes);
+    out.PutSigned(job.keep_left_ms);
   }
   out.PutSigned(jobs_known);
   out.PutVarint(sizes.size());
@@ -148,6 +151,9 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     for (int64_t j = 0; j < troubles && in.ok(); ++j) {
       job.troubles.emplace_back(in.GetString());
     }
+    job.kept_labels = in.GetSigned();
+    job.kept_bytes = in.GetSigned();
+    job.keep_left_ms = in.GetSigned();
     out.jobs.push_back(std::move(job));
   }
   out.jobs_known = in.GetSigned();

@@ -41,6 +41,15 @@ enum class ControlType : uint8_t {
   // often as it wants some: ChunksWanted; answered by a kChunk for each.
   kChunksWanted = 14,
   kChunk = 15,  // ChunkPart. No answer.
+  // From a client that has only the job's ID; answered by kJobValue.
+  kJobWanted = 16,
+  kJobValue = 17,  // Job::Encode()
+  // WantRequest; answered by kHeld with those that are bound at this agent.
+  kHeldWanted = 18,
+  kHeld = 19,  // a WantRequest with some of the labels
+  // WantRequest; answered by kValues for those that are bound, or will be until
+  // the job ends: none is made for it.
+  kWatch = 20,
 };
 
 struct SubmitRequest {

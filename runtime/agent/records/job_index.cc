@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <iterator>
+#include <tuple>
 
 #include "runtime/base/codec.h"
 
@@ -12,7 +13,15 @@ void JobIndex::Count(const std::pair<JobId, SubmissionId>& name,
                      const Submission& submission, int32_t by) {
   Known& known = jobs_[name.first];
   known.delivered += submission.is_delivered ? by : 0;
-  if (submission.state == JobState::kDone) known.done += by;
+  if (submission.state == JobState::kDone) {
+    known.done += by;
+    const std::tuple kept = {name.first, submission.keep_ms, name.second};
+    if (by < 0) {
+      kept_.erase(kept);
+    } else if (!submission.is_delivered && submission.keep_ms > 0) {
+      kept_.insert(kept);
+    }
+  }
   if (submission.state != JobState::kRunning) return;
   known.running += by;
   if (by > 0) {
@@ -54,7 +63,8 @@ void JobIndex::NoteNewest(const std::pair<JobId, SubmissionId>& name,
   const bool was_delivered = newest.is_delivered && version == newest.version;
   newest = {.version = version,
             .state = record.state,
-            .is_delivered = record.is_delivered || was_delivered};
+            .is_delivered = record.is_delivered || was_delivered,
+            .keep_ms = record.options.keep_ms};
   Count(name, newest, 1);
 }
 
@@ -72,24 +82,31 @@ std::vector<SubmissionId> JobIndex::RunningOf(JobId job) const {
   return out;
 }
 
+int64_t JobIndex::KeepOf(JobId job) const {
+  const auto behind = kept_.lower_bound({job, INT64_MAX, SubmissionId()});
+  if (behind == kept_.begin()) return 0;
+  const auto& [last, keep_ms, submission] = *std::prev(behind);
+  return last == job ? keep_ms : 0;
+}
+
 SubmissionId JobIndex::Foremost(JobId job) const {
-  const auto rank = [](JobState state) {
-    switch (state) {
+  const auto rank = [](const Submission& submission) {
+    switch (submission.state) {
       case JobState::kDone:
-        return 0;
+        return submission.is_delivered ? 1 : 0;
       case JobState::kFailed:
-        return 1;
-      case JobState::kCancelled:
         return 2;
-      case JobState::kRunning:
+      case JobState::kCancelled:
         return 3;
+      case JobState::kRunning:
+        return 4;
     }
-    return 4;
+    return 5;
   };
   std::pair<int, SubmissionId> out = {INT_MAX, SubmissionId()};
   for (auto it = submissions_.lower_bound({job, SubmissionId()});
        it != submissions_.end() && it->first.first == job; ++it) {
-    out = std::min(out, {rank(it->second.state), it->first.second});
+    out = std::min(out, {rank(it->second), it->first.second});
   }
   return out.second;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,7 +51,12 @@ class JobIndex {
     return running_;
   }
   std::vector<SubmissionId> RunningOf(JobId job) const;
-  // A submission of an ended job: one that is done, else one that failed.
+  // How long after its end results of a job stay: the longest time that one of
+  // its submissions asks for which is done, and whose results are not
+  // delivered, or forgotten. 0: none asks.
+  int64_t KeepOf(JobId job) const;
+  // A submission of an ended job: one that is done, if possible one whose
+  // results are not delivered, else one that failed.
   SubmissionId Foremost(JobId job) const;
   // Jobs of which no submission runs, the last one first.
   std::vector<JobId> LastEnded(int64_t count_max) const;
@@ -70,6 +76,7 @@ class JobIndex {
     uint64_t version = 0;
     JobState state = JobState::kRunning;
     bool is_delivered = false;
+    int64_t keep_ms = 0;
   };
   void NoteNewest(const std::pair<JobId, SubmissionId>& name,
                   const JobRecord& record);
@@ -80,6 +87,8 @@ class JobIndex {
   absl::btree_map<std::pair<JobId, SubmissionId>, Submission> submissions_;
   absl::btree_set<std::pair<JobId, SubmissionId>> running_;
   absl::btree_set<std::pair<int64_t, JobId>> over_;  // by end number
+  // Submissions that are done, keep results, and were not delivered.
+  absl::btree_set<std::tuple<JobId, int64_t, SubmissionId>> kept_;
   int64_t last_end_number_ = 0;
   absl::btree_map<uint64_t, absl::btree_set<std::pair<int, int>>> sizes_;
 };

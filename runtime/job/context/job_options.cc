@@ -10,6 +10,7 @@ void JobOptions::EncodeTo(Encoder& encoder) const {
   encoder.PutSigned(workers);
   encoder.PutSigned(tasks_needed);
   encoder.PutSigned(redo_max_ms);
+  encoder.PutSigned(keep_ms);
 }
 
 JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
@@ -21,9 +22,11 @@ JobOptions JobOptions::DecodeFrom(Decoder& decoder) {
   const int64_t workers = decoder.GetSigned();
   out.tasks_needed = decoder.GetSigned();
   out.redo_max_ms = decoder.GetSigned();
+  out.keep_ms = decoder.GetSigned();
   if (replicas < 1 || replicas > kReplicasMax || agents < 0 ||
       agents > kTargetMax || workers < 0 || workers > kTargetMax ||
-      out.tasks_needed < 0 || out.redo_max_ms < 0) {
+      out.tasks_needed < 0 || out.redo_max_ms < 0 || out.keep_ms < 0 ||
+      out.keep_ms > kKeepMax) {
     decoder.Fail();
     return JobOptions();
   }

@@ -30,6 +30,10 @@ struct JobOptions {
   // Milliseconds of an agent's work that may be lost with it, as far as links
   // carry copies as often; 0: as many as cost least on average.
   int64_t redo_max_ms = 0;
+  // Milliseconds for which results stay after the end of the job, whoever has
+  // fetched them; 0: until the client that submitted it has them.
+  static constexpr int64_t kKeepMax = int64_t{1000} * 3600 * 24 * 30;
+  int64_t keep_ms = 0;
 
   void EncodeTo(Encoder& encoder) const;
   // Malformed ones mark the decoder as failed.

@@ -46,6 +46,7 @@ class HeldChunks {
 
   std::shared_ptr<const ChunkSource> source() const;
   int64_t count() const { return count_; }                    // in memory
+  int64_t bytes() const { return bytes_; }                    // of these
   bool IsHeld(int64_t at) const { return Find(at).is_held; }  // in memory
   bool IsWritten(int64_t at) const { return Find(at).is_written; }
   bool IsHere(int64_t at) const { return IsHeld(at) || IsWritten(at); }

@@ -122,6 +122,7 @@ class InputChunks {
   std::string Note() const { return search_.Note(); }
   Counts counts() const;
   int64_t held_count() const { return held_.count(); }
+  int64_t held_bytes() const { return held_.bytes(); }  // in memory
 
  private:
   // Has the chunk brought here, from disk, the client or others.

@@ -14,8 +14,11 @@
 namespace dogged {
 
 struct ResultRequests {
-  // How long after it was asked for it is asked for again.
-  absl::btree_map<Label, absl::Duration> wanted;
+  struct Request {
+    absl::Duration interval;  // until it is asked for again
+    bool is_watch = false;    // if it is bound: no work is done for it
+  };
+  absl::btree_map<Label, Request> wanted;
   // When which of them is asked for again; some are wanted no more.
   absl::btree_set<std::pair<absl::Time, Label>> asks;
   std::vector<std::pair<Label, Value>> found;  // to be taken

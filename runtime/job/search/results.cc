@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_map.h"
+
 namespace dogged {
 
 bool Results::GoOnSearching(absl::Time now) {
@@ -54,9 +56,28 @@ bool Results::OpenResults() {
 }
 
 void Results::Want(const Pass& pass, const Label& label) {
-  if (requests_.wanted.emplace(label, 2 * job_.limits.sweep_interval).second) {
+  const auto [it, is_new] = requests_.wanted.try_emplace(
+      label,
+      ResultRequests::Request{.interval = 2 * job_.limits.sweep_interval});
+  if (is_new || std::exchange(it->second.is_watch, false)) {
     AskForRequested(pass, label);
   }
+}
+
+void Results::Watch(const Pass& pass, const Label& label) {
+  const bool is_new =
+      requests_.wanted
+          .try_emplace(
+              label,
+              ResultRequests::Request{
+                  .interval = 2 * job_.limits.sweep_interval, .is_watch = true})
+          .second;
+  if (is_new) AskForRequested(pass, label);
+}
+
+void Results::EndWatches() {
+  absl::erase_if(requests_.wanted,
+                 [](const auto& one) { return one.second.is_watch; });
 }
 
 std::vector<std::pair<Label, Value>> Results::TakeResults() {
@@ -76,7 +97,9 @@ void Results::HandOutIfRequested(const Label& label, const Value& value) {
 }
 
 void Results::AskForRequested(const Pass& pass, const Label& label) {
-  absl::Duration& interval = requests_.wanted.at(label);
+  ResultRequests::Request& request = requests_.wanted.at(label);
+  absl::Duration& interval = request.interval;
+  const bool makes_none = request.is_watch || job_.goal.is_demanded;
   requests_.asks.emplace(pass.now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.
@@ -86,12 +109,12 @@ void Results::AskForRequested(const Pass& pass, const Label& label) {
   } else if (!labels_.places.IsHome(label)) {
     job_.messenger.SendTo(
         labels_.places.HomeOf(label), LabelMessage::kDemand,
-        EncodeDemand({.label = label,
-                      .depth = 1,
-                      .kind = job_.goal.is_demanded ? DemandKind::kFetch
-                                                    : DemandKind::kCertain}),
+        EncodeDemand(
+            {.label = label,
+             .depth = 1,
+             .kind = makes_none ? DemandKind::kFetch : DemandKind::kCertain}),
         pass.out);
-  } else if (!job_.goal.is_demanded) {
+  } else if (!makes_none) {
     // Once the job is done only this request has a result made again whose
     // copies have all died.
     demands_.Open({.label = label, .depth = 1, .certain = true});
@@ -146,8 +169,8 @@ void Results::ListResults() {
 
 void Results::AskAllAgain(absl::Time now) {
   requests_.asks.clear();
-  for (auto& [label, interval] : requests_.wanted) {
-    interval = 2 * job_.limits.sweep_interval;
+  for (auto& [label, request] : requests_.wanted) {
+    request.interval = 2 * job_.limits.sweep_interval;
     requests_.asks.emplace(now, label);
   }
 }

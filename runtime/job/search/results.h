@@ -31,6 +31,9 @@ class Results {
 
   // --- what is wanted
   void Want(const Pass& pass, const Label& label);
+  // Likewise, if it is bound or will be: nothing is made for it.
+  void Watch(const Pass& pass, const Label& label);
+  void EndWatches();
   std::vector<std::pair<Label, Value>> TakeResults();
   bool IsRequested(const Label& label) const {
     return requests_.wanted.contains(label);

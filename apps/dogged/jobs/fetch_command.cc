@@ -1,0 +1,227 @@
+#include "apps/dogged/jobs/fetch_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/named_job.h"
+#include "apps/dogged/client/open_cluster.h"
+#include "apps/dogged/jobs/fetched_job.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/memory.h"
+#include "apps/dogged/report/json_text.h"
+#include "apps/dogged/report/outputs.h"
+#include "apps/dogged/report/outputs_json.h"
+#include "apps/dogged/report/progress_printer.h"
+#include "apps/dogged/run/finish_run.h"
+#include "apps/dogged/run/interrupt.h"
+#include "apps/dogged/run/loaded_program.h"
+#include "apps/dogged/run/not_finite.h"
+#include "apps/dogged/run/run_progress.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+#include "runtime/graph/relations.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+// A job that is done, of which no result comes and no task ends for so long,
+// gives no more.
+constexpr absl::Duration kSilenceMax = absl::Seconds(60);
+
+absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
+                             std::vector<Output>& outputs) {
+  std::vector<std::string> selections;
+  for (const Output& output : outputs) {
+    selections.push_back(output.selection.text);
+  }
+  DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
+                          SelectLabels(job, selections, kernels));
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].view >= 0) continue;
+    return absl::NotFoundError(
+        absl::StrCat(selections[i], " is no result of this job, which keeps ",
+                     ResultWords(job.program), "; submit it with --want '",
+                     selections[i], "'"));
+  }
+  return SetLabels(std::move(labels), outputs);
+}
+
+// Fetch: the results of a job on their way here.
+class Fetch {
+ public:
+  Fetch(ClusterClient& client, NamedJob named, const Job& job)
+      : client_(client),
+        named_(std::move(named)),
+        relations_(job.program),
+        executed_(named_.job.stats.tasks_executed),
+        was_done_(named_.record().state == JobState::kDone) {}
+
+  absl::Status Run() {
+    if (was_done_ && named_.job.keep_left_ms > 0 &&
+        named_.job.kept_labels == 0) {
+      std::fprintf(stderr,
+                   "the results of %s were dropped for want of room; they are "
+                   "made again\n",
+                   named_.ToWords().c_str());
+    }
+    DOGGED_RETURN_IF_ERROR(client_.Attach(named_.record(), relations_));
+    ProgressPrinter progress;
+    absl::Time moved = clock_.Now();
+    int64_t known = 0;
+    while (true) {
+      if (client_.HasAll()) {
+        DOGGED_ASSIGN_OR_RETURN(const bool has_all, client_.CopyLent());
+        if (has_all) break;
+      }
+      if (IsInterrupted()) {
+        return absl::CancelledError(absl::StrCat(
+            "interrupted: nothing of ", named_.ToWords(), " was written"));
+      }
+      DOGGED_RETURN_IF_ERROR(client_.Collect(kPollInterval));
+      auto now = PollNamedJob(client_, named_.record().hash);
+      if (now.empty()) continue;
+      named_ = std::move(now.front());
+      DOGGED_RETURN_IF_ERROR(EndOf(named_.record()));
+      const int64_t moves =
+          client_.found_count() + named_.job.stats.tasks_executed;
+      if (std::exchange(known, moves) != moves ||
+          named_.record().state == JobState::kRunning) {
+        moved = clock_.Now();
+      }
+      if (clock_.Now() - moved > kSilenceMax) {
+        return absl::DataLossError(absl::StrCat(
+            "results of ", named_.ToWords(),
+            " are lost with the agents that had them, and are not made again; "
+            "submit it again"));
+      }
+      Show(progress);
+    }
+    const int64_t again = named_.job.stats.tasks_executed - executed_;
+    if (was_done_ && again > 0) {
+      std::fprintf(stderr, "%lld task%s ran again for results that were lost\n",
+                   static_cast<long long>(again), again == 1 ? "" : "s");
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void Show(ProgressPrinter& progress) {
+    if (was_done_) return;
+    Progress moment{
+        .done = std::min(named_.job.stats.tasks_done, named_.job.tasks_needed),
+        .needed = named_.job.tasks_needed};
+    NotePlace(relations_.program(), client_.rounds().time(), moment);
+    progress.Update(clock_.Now(), moment);
+  }
+
+  ClusterClient& client_;
+  NamedJob named_;
+  const Relations relations_;
+  const int64_t executed_;  // before
+  const bool was_done_;
+  SystemClock clock_;
+};
+
+// Bits that are other than those that the job ended with are none of it.
+absl::Status CheckDigest(const Digest& here, const JobRecord& record) {
+  if (record.result_digest == Digest() || record.result_digest == here) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      absl::StrCat("the results have the digest ", here.ToString(),
+                   ", the job ended with ", record.result_digest.ToString()));
+}
+
+std::string ReportJson(const NamedJob& named, const RunReport& report) {
+  nlohmann::ordered_json out = {
+      {"job", named.hash},
+      {"program", named.record().name},
+      {"result_digest", report.result_digest.ToString()},
+      {"results_not_finite", report.results_not_finite},
+      {"outputs", OutputsJson(report.outputs)}};
+  if (!report.outputs_failed.empty()) {
+    out["outputs_failed"] = report.outputs_failed;
+  }
+  return JsonText(out);
+}
+
+ExitCode FetchOrThrow(const ClusterOptions& options,
+                      const Environment& environment) {
+  auto outputs = ParseOutputs(options.outputs);
+  if (!outputs.ok()) return PrintError(outputs.status());
+  ExitCode code = ExitCode::kDone;
+  const auto client = OpenCluster(options, environment, code);
+  if (client == nullptr) return code;
+  const auto named = FindNamedJob(*client, options.job, options.cluster);
+  if (!named.ok()) return PrintError(named.status());
+  const absl::Status end = EndOf(named->record());
+  if (!end.ok()) return PrintError(end);
+  LoadedProgram loaded;
+  auto job = FetchJob(*client, *named);
+  if (!job.ok()) return PrintError(job.status());
+  loaded.job = *std::move(job);
+  if (!outputs->empty()) {
+    const KernelSource kernels(environment);
+    const absl::Status set = SetOutputLabels(loaded.job, kernels, *outputs);
+    if (!set.ok()) return PrintError(set);
+  }
+  auto deferred = std::make_unique<InterruptsDeferred>();
+  const absl::Status fetched = Fetch(*client, *named, loaded.job).Run();
+  if (!fetched.ok()) return PrintError(fetched);
+  const auto find = [&client](const Label& label) -> absl::StatusOr<Value> {
+    Value value = client->Find(label);
+    if (value.IsNone()) return absl::InternalError("a result is missing");
+    return value;
+  };
+  const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
+  dsl::ResultViews views(ended.job.program, find);
+  RunReport report;
+  const auto digest = views.DigestOfAll();
+  if (!digest.ok()) return PrintError(digest.status());
+  report.result_digest = *digest;
+  const absl::Status right = CheckDigest(*digest, named->record());
+  if (!right.ok()) return PrintError(right);
+  const auto not_finite = CountNotFinite(views);
+  if (!not_finite.ok()) return PrintError(not_finite.status());
+  report.results_not_finite = *not_finite;
+  deferred.reset();
+  code = WriteOutputs(*outputs, views, report);
+  if (options.json) {
+    std::printf("%s\n", ReportJson(*named, report).c_str());
+    return code;
+  }
+  const auto numbers = NumbersAmongResults(ended.job.program, find);
+  if (!numbers.ok()) return PrintError(numbers.status());
+  std::printf("%s", numbers->c_str());
+  if (outputs->empty() && numbers->empty()) {
+    std::fprintf(stderr, "nothing is written: %s has %s; 'ARRAY=FILE' writes\n",
+                 named->ToWords().c_str(),
+                 ResultWords(ended.job.program).c_str());
+  }
+  return code;
+}
+
+}  // namespace
+
+ExitCode FetchCommand(const ClusterOptions& options,
+                      const Environment& environment) {
+  CatchInterrupts("interrupted: nothing was written\n");
+  try {
+    return FetchOrThrow(options, environment);
+  } catch (const std::bad_alloc&) {
+    return PrintError(OrNoAddresses(absl::ResourceExhaustedError(
+        absl::StrCat("no memory beyond the ", PeakResidentBytes(),
+                     " bytes that this process had"))));
+  }
+}
+
+}  // namespace dogged

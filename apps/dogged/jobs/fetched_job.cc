@@ -1,0 +1,115 @@
+#include "apps/dogged/jobs/fetched_job.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dsl/isl/analysis_isl.h"
+#include "dsl/text/diagnostics.h"
+
+namespace dogged {
+namespace {
+
+bool Covers(const ResultView& view, const dsl::SelectedLabels& labels) {
+  if (view.lower.size() != labels.lower.size()) return false;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const bool is_one = labels.lower[d] == labels.upper[d];
+    if (labels.lower[d] < view.lower[d] || labels.upper[d] > view.upper[d] ||
+        (labels.lower[d] - view.lower[d]) % view.step[d] != 0 ||
+        (!is_one && labels.step[d] % view.step[d] != 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The position of the job's result that has all of them; -1 if none has.
+int32_t ViewOf(const Program& program, absl::string_view array,
+               const dsl::SelectedLabels& labels) {
+  for (size_t v = 0; v < program.views.size(); ++v) {
+    const ResultView& view = program.views[v];
+    if (view.array == array && Covers(view, labels)) {
+      return static_cast<int32_t>(v);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
+  absl::StatusOr<Job> job = client.FetchJob(named.record().hash);
+  if (job.ok() || job.status().code() != absl::StatusCode::kNotFound) {
+    return job;
+  }
+  if (named.record().state == JobState::kRunning) return job;
+  return absl::DataLossError(absl::StrCat(
+      "the results of ", named.ToWords(),
+      " are gone: they were fetched by its client, forgotten, or kept for as "
+      "long as --keep says, and no agent has its program any more; submit it "
+      "again"));
+}
+
+absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
+    const Job& job, const std::vector<std::string>& selections,
+    const KernelSource& kernels) {
+  dsl::CompileOptions options;
+  options.file = absl::StrCat(job.program.name, ".dog");
+  options.parameters = job.parameters;
+  // Tiles are the job's own; here only names and ranges count.
+  options.coalesce = false;
+  options.may_lack_inputs = true;
+  options.selections = selections;
+  options.numeric = kernels.numeric_parts();
+  options.analyze = dsl::AnalyzeWithIsl;
+  // Libraries of kernels travel in the job.
+  options.read_file =
+      [&job](const std::string& path) -> absl::StatusOr<std::string> {
+    for (const KernelSpec& spec : job.program.kernels) {
+      if (spec.kind == "library" && spec.name == path) return spec.body;
+    }
+    return absl::NotFoundError(absl::StrCat(path, " is not in the job"));
+  };
+  dsl::Diagnostics diagnostics(options.file, job.source);
+  dsl::PlacedResults placed;
+  const auto compiled = dsl::Compile(job.source, options, kernels.registry(),
+                                     diagnostics, &placed);
+  if (compiled.ok()) {
+    for (size_t s = 0; s < selections.size(); ++s) {
+      dsl::SelectedLabels& labels = placed.selections[s];
+      labels.view =
+          ViewOf(job.program, selections[s].substr(0, selections[s].find('(')),
+                 labels);
+    }
+    return std::move(placed.selections);
+  }
+  if (diagnostics.HasErrors() && absl::IsNotFound(compiled.status())) {
+    return absl::NotFoundError(diagnostics.ToString());
+  }
+  return absl::InternalError(absl::StrCat(
+      "the job's program does not compile here, is this another version of "
+      "dogged? ",
+      diagnostics.HasErrors() ? diagnostics.ToString()
+                              : std::string(compiled.status().message())));
+}
+
+std::string ResultWords(const Program& program) {
+  std::vector<std::string> out;
+  for (const ResultView& view : program.views) {
+    std::string words = view.array;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      absl::StrAppend(&words, "(", view.lower[d]);
+      if (view.upper[d] != view.lower[d]) {
+        absl::StrAppend(&words, ":", view.upper[d]);
+      }
+      if (view.step[d] > 1 && view.upper[d] != view.lower[d]) {
+        absl::StrAppend(&words, ":", view.step[d]);
+      }
+      words += ")";
+    }
+    out.push_back(std::move(words));
+  }
+  return absl::StrJoin(out, ", ");
+}
+
+}  // namespace dogged

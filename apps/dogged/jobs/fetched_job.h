@@ -1,0 +1,37 @@
+// FetchedJob: a job that agents know and this client knows by its hash: its
+// program, without files, and the labels that selections mean in it.
+#ifndef DOGGED_APPS_DOGGED_JOBS_FETCHED_JOB_H_
+#define DOGGED_APPS_DOGGED_JOBS_FETCHED_JOB_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "apps/dogged/agent/kernel_source.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/named_job.h"
+#include "dsl/compile.h"
+#include "runtime/graph/job.h"
+
+namespace dogged {
+
+// The job's value, from any agent that has it. Errors: kDataLoss, in words that
+// say what became of it, if none has; kResourceExhausted.
+absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named);
+
+// The labels that each of `selections` means. `view` is that of the job's
+// program which has all of them; -1: they are not its results.
+//
+// Errors: kNotFound for a selection that can't be had, with its place;
+//         kInternal if the job's text does not compile here.
+absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
+    const Job& job, const std::vector<std::string>& selections,
+    const KernelSource& kernels);
+
+// "u(0:100)(1000)", for each of the job's results.
+std::string ResultWords(const Program& program);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_JOBS_FETCHED_JOB_H_

@@ -1,0 +1,86 @@
+#include "apps/dogged/jobs/wait_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/named_job.h"
+#include "apps/dogged/client/open_cluster.h"
+#include "apps/dogged/process/errors.h"
+#include "apps/dogged/report/json_text.h"
+#include "apps/dogged/report/progress_printer.h"
+#include "apps/dogged/run/interrupt.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+
+absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
+  SystemClock clock;
+  ProgressPrinter progress;
+  absl::Time answered = clock.Now();
+  const Digest hash = job.record().hash;
+  while (job.record().state == JobState::kRunning) {
+    if (IsInterrupted()) {
+      return absl::CancelledError(absl::StrCat("interrupted: ", job.ToWords(),
+                                               " goes on without this client"));
+    }
+    const int64_t done = job.job.stats.tasks_done;
+    progress.Update(clock.Now(), {.done = std::min(done, job.job.tasks_needed),
+                                  .needed = job.job.tasks_needed});
+    DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
+    auto now = PollNamedJob(client, hash);
+    if (!now.empty()) {
+      job = std::move(now.front());
+      answered = clock.Now();
+    } else if (clock.Now() - answered > ClusterClient::kNamedPatience) {
+      return absl::UnavailableError(absl::StrCat(
+          "no agent answers any more; ", job.ToWords(),
+          " goes on where agents come back with their directories, once it "
+          "is submitted again"));
+    }
+  }
+  return job;
+}
+
+}  // namespace
+
+ExitCode WaitCommand(const ClusterOptions& options,
+                     const Environment& environment) {
+  ExitCode code = ExitCode::kDone;
+  const auto client = OpenCluster(options, environment, code);
+  if (client == nullptr) return code;
+  auto named = FindNamedJob(*client, options.job, options.cluster);
+  if (!named.ok()) return PrintError(named.status());
+  const InterruptsDeferred deferred;
+  const auto ended = AwaitEnd(*client, *std::move(named));
+  if (!ended.ok()) return PrintError(ended.status());
+  const JobRecord& record = ended->record();
+  if (options.json) {
+    const nlohmann::ordered_json out = {
+        {"job", ended->hash},
+        {"program", record.name},
+        {"state", std::string(JobStateName(record.state))},
+        {"message", record.message},
+        {"result_digest", record.result_digest == Digest()
+                              ? ""
+                              : record.result_digest.ToString()},
+        {"keep_left_seconds",
+         static_cast<double>(ended->job.keep_left_ms) / 1000}};
+    std::printf("%s\n", JsonText(out).c_str());
+  }
+  const absl::Status end = EndOf(record);
+  if (!end.ok()) return PrintError(end);
+  if (!options.json) {
+    std::printf("done %s (%s)\n", ended->hash.c_str(), record.name.c_str());
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace dogged

@@ -1,0 +1,319 @@
+"""Jobs that are submitted, left, and fetched with nothing but their hash.
+
+Aim: what `fetch` writes is what `run` writes, on a host that has neither the
+program nor its inputs, from whichever agents are left; results stay as long as
+--keep says, and what is gone says so. Method: the binary itself on free ports,
+commands in empty folders; nothing waits for a time to pass, but for what it
+waits for.
+
+usage: doors_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import array
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+JACOBI = os.path.join(SOURCE, "apps", "jacobi", "jacobi.dog")
+LONG = (HEAT, "-D", "N=400001", "-D", "T=1000000")
+BAR = """
+param N = 9001
+param T = 3
+input S(i) for i = 0:N-1
+task start
+  creates u(i)(0) as n
+  for i = 0:N-1
+  using S(i) as s
+  code
+    n = s
+  end code
+end task
+task step
+  creates u(i)(t) as n
+  for i = 0:N-1 t = 1:T
+  using u(i)(t-1) as c
+  code
+    n = 0.5*c
+  end code
+end task
+result u(:)(T)
+"""
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def call(*arguments, expect=0, cwd=None, timeout=240):
+    """A command's output and words."""
+    done = subprocess.run([DOGGED, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=timeout, cwd=cwd)
+    check(f"exit status {done.returncode}, not {expect}: {arguments}",
+          done.returncode == expect, f"{done.stdout}\n{done.stderr}")
+    return done.stdout, done.stderr
+
+
+class Cluster(Standing):
+    """Agents, and commands about them in an empty folder."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        return self
+
+    def __exit__(self, *arguments):
+        super().__exit__(*arguments)
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def call(self, command, *arguments, at=0, **options):
+        return call(command, *arguments, "--cluster", self.addresses[at],
+                    cwd=self.folder.name, **options)
+
+    def submit(self, *arguments, at=0):
+        words, _ = self.call("submit", *arguments, at=at)
+        check("no hash", len(words) == 33 and words[-1] == "\n", words)
+        return words[:-1]
+
+    def fetched(self, job, *outputs, at=0):
+        words, errors = self.call("fetch", job, *outputs, "--json", at=at)
+        return json.loads(words), errors
+
+    def refused(self, expect, *arguments, says):
+        words, errors = self.call(*arguments, expect=expect)
+        for part in says:
+            check(f"no word of {part!r}", part in errors, words + errors)
+        check("more than an error", errors.startswith("error: "), errors)
+
+
+def write_numbers(path, count):
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count},), }}"
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little"))
+        file.write(head.encode())
+        file.write(array.array("d", [i * 31 % 997 for i in range(count)])
+                   .tobytes())
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def case_fetch():
+    """The same bits as `run` writes, by a hash prefix, whichever agent is
+    asked; also of a loop, whose end nobody knew."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        program = (HEAT, "-D", "N=20001", "-D", "T=50")
+        expected = json.loads(call(
+            "run", *program, "--agents", 2, "--workers", 1, "--json",
+            "--output", f"phi={cluster.path('own.npy')}")[0])
+        job = cluster.submit(*program, "--want", "phi(7:9)(T-1)")
+        out, _ = cluster.call("wait", job[:10])
+        check("wait", out == f"done {job} (heat1d)\n", out)
+        for at in range(2):
+            cluster.fetched(job[:10], "phi(:)(T)=all.npy", "phi(7:8)(T-1)=part.npy",
+                            "phi(0:99)(T)=map.png", at=at)
+            check("other bits", read(cluster.path("all.npy"))
+                  == read(cluster.path("own.npy")))
+        report, words = cluster.fetched(job[:10], "phi(7:8)(T-1)=part.npy")
+        check("labels", "phi -> part.npy: phi(7:8)(49), 2 doubles" in words,
+              words)
+        check("report", report["job"] == job and report["outputs"][0]["shape"]
+              == [2], report)
+        # Without the labels that were wanted besides.
+        plain = cluster.submit(*program)
+        cluster.call("wait", plain)
+        report, _ = cluster.fetched(plain)
+        check("another digest",
+              report["result_digest"] == expected["result_digest"], report)
+        cluster.refused(2, "fetch", plain, "phi(3)(7)=a.npy", says=[
+            "phi(3)(7) is no result of this job, which keeps phi(0:20000)(50)",
+            "--want 'phi(3)(7)'"])
+        cluster.refused(2, "fetch", plain, "phi(3)(51)=a.npy", says=["D014"])
+        cluster.refused(2, "fetch", plain, "phl=a.npy",
+                        says=["no result phl"])
+        cluster.refused(2, "fetch", plain, "phi=nowhere/a.npy",
+                        says=["nowhere/a.npy"])
+        loop = json.loads(call("run", JACOBI, "--json")[0])
+        job = cluster.submit(JACOBI)
+        cluster.call("wait", job)
+        report, words = cluster.fetched(job, "change=change.npy")
+        check("the loop's digest",
+              report["result_digest"] == loop["result_digest"], report)
+        check("no word of the loop's end", "the loop ended at T = " in words,
+              words)
+        # Standard output that nobody reads.
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [DOGGED, "fetch", job, "--json", "--cluster",
+                 cluster.addresses[0]], stdout=full, stderr=subprocess.PIPE,
+                text=True, timeout=60)
+        check("a full standard output", done.returncode == 5 and
+              "error: " in done.stderr, done)
+
+
+def case_inputs():
+    """The file is gone once submit has returned, and so is the client."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        program = cluster.path("bar.dog")
+        with open(program, "w") as file:
+            file.write(BAR)
+        data = cluster.path("s.npy")
+        count = 2_000_000
+        write_numbers(data, count)
+        arguments = (program, "-D", f"N={count}", "--input", f"S={data}")
+        expected = json.loads(call("run", *arguments, "--json")[0])
+        job = cluster.submit(*arguments)
+        supplied = max(j["input_bytes_supplied"]
+                       for j in cluster.status()["jobs"])
+        check("not all of the input", supplied == 8 * count, supplied)
+        os.remove(data)
+        os.remove(program)
+        cluster.call("wait", job)
+        report, _ = cluster.fetched(job, "u=u.npy", at=1)
+        check("another digest",
+              report["result_digest"] == expected["result_digest"], report)
+
+
+def case_killed():
+    """An agent that has results is killed, and nothing that `fetch` writes
+    changes; a job that runs is fetched once it is done."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        program = (HEAT, "-D", "N=400001", "-D", "T=400")
+        job = cluster.submit(*program, at=2)
+        before, _ = cluster.fetched(job, "phi=before.npy")
+        cluster.call("wait", job)
+        cluster.agents[2].kill()
+        cluster.agents[2].wait()
+        after, _ = cluster.fetched(job, "phi=after.npy", at=1)
+        check("another digest", before == {**after, "outputs":
+                                           before["outputs"]}, after)
+        check("other bits", read(cluster.path("before.npy"))
+              == read(cluster.path("after.npy")))
+        status = cluster.status()
+        check("what is kept", status["jobs"][0]["kept_bytes"] >= 8 * 400001
+              and 3000 < status["jobs"][0]["keep_left_seconds"] <= 3600,
+              status["jobs"])
+
+
+def case_prefixes():
+    """Digits that fit none or several jobs; jobs that don't do."""
+    with Cluster(DOGGED) as cluster:
+        cluster.start()
+        seen = {}
+        for i in range(17):  # one digit more than there are
+            job = cluster.submit(HEAT, "-D", f"N={1001 + i}", "-D", "T=2")
+            if job[0] in seen:
+                break
+            seen[job[0]] = job
+        both = (seen[job[0]], job)
+        cluster.call("wait", job)
+        cluster.call("wait", both[0])
+        for command in ("wait", "fetch", "cancel", "forget"):
+            cluster.refused(2, command, job[0], says=[
+                f"\"{job[0]}\" fits 2 jobs: ", *(f"{each[:12]} (heat1d, done)"
+                                                for each in both)])
+            cluster.refused(2, command, "", says=["which job?"])
+            cluster.refused(2, command, "heat1d", says=["\"heat1d\" is no job"])
+            cluster.refused(2, command, "0" * 32,
+                            says=["no job starts with 000"])
+        cluster.refused(2, "cancel", job, says=["does not run: it is done"])
+        running = cluster.submit(*LONG)
+        cluster.refused(2, "forget", running, says=["still runs"])
+        out, _ = cluster.call("cancel", running.upper())
+        check("cancel", out == f"cancelled {running} (heat1d)\n", out)
+        for command in ("wait", "fetch"):
+            cluster.refused(1, command, running, says=["was cancelled"])
+        cluster.refused(2, "forget", running, says=["it is cancelled"])
+        for keep in ("0s", "1", "31d", "soon"):
+            cluster.refused(2, "submit", HEAT, "--keep", keep,
+                            says=["--keep", keep])
+        cluster.refused(2, "submit", HEAT, "--want", "phi(",
+                        says=["--want"])
+
+
+def case_keep():
+    """Results stay for --keep, however often they are fetched, and go then or
+    with `forget`; those that `run` has had go at once."""
+    program = (HEAT, "-D", "N=20001", "-D", "T=20")
+    gone = ["are gone", "submit it again"]
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+
+        def keeps(name):
+            return [j["keep_left_seconds"] for j in cluster.status()["jobs"]
+                    if j["job"] == name][0]
+
+        short = cluster.submit(*program, "--keep", "4s")
+        first, _ = cluster.fetched(short)
+        cluster.call("wait", short)
+        check("it is not kept", 0 < keeps(short) <= 4, keeps(short))
+        second, _ = cluster.fetched(short)
+        check("another digest", first == second, second)
+        cluster.await_status("the end of --keep", lambda s:
+                             s["jobs"][0]["keep_left_seconds"] == 0)
+        cluster.refused(1, "fetch", short, says=gone)
+        # The same job again, twice: the longer time counts until both are
+        # forgotten.
+        for keep in ("1h", "2h"):
+            check("another hash", short ==
+                  cluster.submit(*program, "--keep", keep))
+        cluster.call("wait", short)
+        check("not the longer time", keeps(short) > 3600, keeps(short))
+        # A client that has its results takes nobody else's.
+        report, _ = cluster.run(*program)
+        check("another job", report["job"] == short, report)
+        third, _ = cluster.fetched(short)
+        check("another digest", first == third, third)
+        out, _ = cluster.call("forget", short)
+        check("forget", out == f"forgot {short} (heat1d)\n", out)
+        cluster.await_status("forgotten", lambda s:
+                             s["jobs"][0]["keep_left_seconds"] == 0 and
+                             s["jobs"][0]["kept_bytes"] == 0)
+        cluster.refused(2, "forget", short, says=["keeps no results"])
+        cluster.refused(1, "fetch", short, says=gone)
+
+
+def case_room():
+    """Of results that take too much the oldest go; they are made again for
+    who wants them, which is said."""
+    with Cluster(DOGGED) as cluster:
+        cluster.start("--memory", "64M")
+        program = (HEAT, "-D", "T=3")
+        jobs = []
+        for i in range(3):
+            jobs.append(cluster.submit(*program, "-D", f"N={1_000_001 + i}"))
+            cluster.call("wait", jobs[-1])
+
+        def kept(status):
+            return {j["job"]: j["kept_bytes"] for j in status["jobs"]}
+
+        status = cluster.await_status(
+            "the oldest drops", lambda s: kept(s)[jobs[0]] == 0)
+        check("all have gone", kept(status)[jobs[2]] > 0, status["jobs"])
+        report, words = cluster.fetched(jobs[0], "phi=phi.npy")
+        check("no word of it", "they are made again" in words, words)
+        expected = json.loads(call("run", *program, "-D", "N=1000001",
+                                   "--json")[0])
+        check("another digest",
+              report["result_digest"] == expected["result_digest"], report)
+
+
+globals()["case_" + CASE]()
