@@ -2,9 +2,11 @@
 
 #include "apps/dogged/client/cancel_command.h"
 #include "apps/dogged/client/forget_command.h"
+#include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/status_command.h"
 #include "apps/dogged/jobs/fetch_command.h"
 #include "apps/dogged/jobs/wait_command.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -57,6 +59,7 @@ class ClusterFlags : public CommandFlags {
   bool KnowsPrograms() const override { return fetch_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {
     if (status_.parsed()) return StatusCommand(options_, environment_);
+    DOGGED_RETURN_IF_ERROR(CheckDigits(options_.job, options_.cluster));
     if (wait_.parsed()) return WaitCommand(options_, environment_);
     if (fetch_.parsed()) return FetchCommand(options_, environment_);
     if (forget_.parsed()) return ForgetCommand(options_, environment_);

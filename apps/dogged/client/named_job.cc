@@ -34,23 +34,28 @@ std::string NamedJob::ToWords() const {
                       Printable(record().name), ")");
 }
 
-absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
-                                      absl::string_view digits,
-                                      absl::string_view cluster,
-                                      bool prefers_running) {
-  constexpr size_t kNamedMax = 8;
-  const std::string prefix = absl::AsciiStrToLower(digits);
+absl::Status CheckDigits(absl::string_view digits, absl::string_view cluster) {
   // Every hash starts with nothing.
-  if (prefix.empty()) {
+  if (digits.empty()) {
     return absl::NotFoundError(absl::StrCat("which job? ", ListWords(cluster)));
   }
-  if (!absl::c_all_of(prefix, absl::ascii_isxdigit)) {
+  if (!absl::c_all_of(digits, absl::ascii_isxdigit)) {
     return absl::NotFoundError(absl::StrCat(
         "\"", Printable(digits),
         "\" is no job: the first digits of its hash are wanted, of 0 to 9 and "
         "a to f; ",
         ListWords(cluster)));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
+                                      absl::string_view digits,
+                                      absl::string_view cluster,
+                                      bool prefers_running) {
+  constexpr size_t kNamedMax = 8;
+  const std::string prefix = absl::AsciiStrToLower(digits);
+  DOGGED_RETURN_IF_ERROR(CheckDigits(digits, cluster));
   DOGGED_ASSIGN_OR_RETURN(
       const std::vector<StatusReply> replies,
       client.AwaitStatus({.jobs = {.ended_max = INT64_MAX}}));

@@ -29,6 +29,9 @@ struct NamedJob {
   std::string ToWords() const;
 };
 
+// What names no job of any cluster. Errors: kNotFound.
+absl::Status CheckDigits(absl::string_view digits, absl::string_view cluster);
+
 // The one job whose hash begins with `digits`; of several, the one that runs,
 // if `prefers_running` and only one does. `cluster` is for words.
 //
