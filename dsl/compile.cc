@@ -207,7 +207,9 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   }
   job.source = WithoutFiles(whole_text, tree);
   job.parameters = options.parameters;
-  facts.footprint = FootprintOf(points);
+  facts.footprint = absl::StartsWith(how, kPointByPoint)
+                        ? PointFootprintOf(points)
+                        : FootprintOf(points);
   facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(
       points, options,

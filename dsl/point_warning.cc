@@ -16,7 +16,7 @@
 namespace dogged::dsl {
 namespace {
 
-constexpr absl::string_view kPointByPoint = "point by point: ";
+constexpr absl::string_view kNoTiles = "point by point: ";
 // Fewer are done in a moment.
 constexpr int64_t kFewTasks = 20'000;
 
@@ -73,7 +73,7 @@ std::optional<int64_t> TasksInTiles(const PointProgram& points,
   std::string how;
   const absl::StatusOr<Program> program =
       LowerProgram(points, options.target, true, options.shape, how);
-  if (!program.ok() || absl::StartsWith(how, kPointByPoint)) {
+  if (!program.ok() || absl::StartsWith(how, kNoTiles)) {
     return std::nullopt;
   }
   return program->TaskCount();
@@ -135,7 +135,7 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
 void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics) {
-  if (!absl::ConsumePrefix(&how, kPointByPoint) || points.repeat) return;
+  if (!absl::ConsumePrefix(&how, kNoTiles) || points.repeat) return;
   const int64_t tasks = program.TaskCount();
   if (tasks < kFewTasks) return;
   const PointProgram stencil = StencilOf(points);

@@ -12,6 +12,9 @@
 
 namespace dogged::dsl {
 
+// Job::lowering of a program begins with this if each point is a task.
+inline constexpr absl::string_view kPointByPoint = "point by point";
+
 // `points` were made of `checked`, and `program` of them, as `how` says, which
 // is Job::lowering. Silent where tasks are few, and where the stencil by itself
 // would run point by point as well.

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "dsl/lower/static_values.h"
 #include "runtime/graph/domain.h"
 
 namespace dogged::dsl {
@@ -12,6 +13,12 @@ namespace {
 // Versions of a row that are in use together: one is read while the next one is
 // made.
 constexpr double kVersionsInUse = 2;
+
+// Bytes beside its numbers of a label that tasks to come read, and of a result.
+// Measured: by points these give 0.9 of the memory of a Cholesky of order 400,
+// and 1.6 of that of a product of order 300.
+constexpr double kBesideLabel = 160;
+constexpr double kBesideResult = 400;
 
 double BytesOf(const PointArray& array) {
   return static_cast<double>(array.elements) *
@@ -182,9 +189,8 @@ bool IsPartOfAnother(const PointProgram& points, const PointResult& result) {
                      });
 }
 
-}  // namespace
-
-Footprint FootprintOf(const PointProgram& points) {
+// With `beside` as by points.
+Footprint ValuesOf(const PointProgram& points) {
   Footprint out;
   std::set<int32_t> are_results;  // all of their labels
   for (const PointResult& result : points.results) {
@@ -193,7 +199,9 @@ Footprint FootprintOf(const PointProgram& points) {
       are_results.insert(result.array);
     }
     if (IsPartOfAnother(points, result)) continue;
-    out.results += LabelsOf(points, result) * BytesOf(points.arrays[array]);
+    const double labels = LabelsOf(points, result);
+    out.results += labels * BytesOf(points.arrays[array]);
+    out.beside += labels * kBesideResult;
   }
   std::set<int32_t> are_inputs;
   for (const PointClass& c : points.classes) {
@@ -207,17 +215,33 @@ Footprint FootprintOf(const PointProgram& points) {
   for (size_t i = 0; i < points.arrays.size(); ++i) {
     const auto array = static_cast<int32_t>(i);
     const int32_t version = times.Of(i);
+    double labels = 0;
     if (version >= 0) {
-      out.in_use += kVersionsInUse * RowsOf(points, array, version) *
-                    BytesOf(points.arrays[i]);
+      labels = kVersionsInUse * RowsOf(points, array, version);
     } else if (are_inputs.contains(array) || are_results.contains(array)) {
       continue;
     } else if (ReadsItself(points, array)) {
       out.unknown = points.arrays[i].name;
     } else {
-      out.in_use += AllOf(points, array) * BytesOf(points.arrays[i]);
+      labels = AllOf(points, array);
     }
+    out.in_use += labels * BytesOf(points.arrays[i]);
+    out.beside += labels * kBesideLabel;
   }
+  return out;
+}
+
+}  // namespace
+
+Footprint FootprintOf(const PointProgram& points) {
+  Footprint out = ValuesOf(points);
+  out.beside = 0;
+  return out;
+}
+
+Footprint PointFootprintOf(const PointProgram& points) {
+  Footprint out = ValuesOf(WithStaticValues(points));
+  out.inputs = ValuesOf(points).inputs;
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Footprint: bytes of all values of a run, an estimate from the description
-// alone. Overhead of values and memory of kernels are not in it.
+// alone. Memory of kernels is not in it; of the overhead of values only that of
+// runs by points, where it is most of all.
 #ifndef DOGGED_DSL_LOWER_FOOTPRINT_H_
 #define DOGGED_DSL_LOWER_FOOTPRINT_H_
 
@@ -19,9 +20,14 @@ struct Footprint {
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.
   std::string unknown;
+  // Of a run by points: what one process holds beside the numbers, in headers
+  // of values, records of tasks and tables of results. In tiles 0.
+  double beside = 0;
 };
 
 Footprint FootprintOf(const PointProgram& points);
+// If each point is a task of its own.
+Footprint PointFootprintOf(const PointProgram& points);
 
 }  // namespace dogged::dsl
 

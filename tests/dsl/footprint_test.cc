@@ -29,6 +29,8 @@ TEST(Footprint, AStencilHasTwoTimeStepsInUse) {
     EXPECT_EQ(out.in_use, 2 * 8 * 1001);
     EXPECT_EQ(out.inputs, 0);
     EXPECT_EQ(out.unknown, "");
+    // Labels of points take more than their numbers do.
+    EXPECT_EQ(out.beside, coalesce ? 0 : 400 * 1001 + 160 * 2 * 1001);
     // Half of another time step; labels that are wanted twice are there once.
     options.selections = {"phi(0:499)(20)", "phi(10:20)(50)", "phi(:)(50)"};
     out = FactsOf(text, options).footprint;
@@ -62,6 +64,29 @@ result a(i)(j)(T) for i = 0:3  j = 0:i
   // Ten blocks, each as large as the first one.
   EXPECT_EQ(out.results, 10 * 8 * 20);
   EXPECT_EQ(out.in_use, 2 * 10 * 8 * 20);
+}
+
+TEST(Footprint, OfARunByPointsStaticValuesAreNotInIt) {
+  const std::string text = R"(
+param N = 9
+input a(i) for i = 0:N
+input f(i) for i = 0:N else 0.5*i
+task both
+  creates u(i)(j) as n
+  for i = 0:N  j = 0:N
+  using a(i) as x  f(j) as y
+  code n = x + y end code
+end task
+result u
+)";
+  CompileOptions options = Options();
+  options.may_lack_inputs = true;
+  options.coalesce = false;
+  const Footprint out = FactsOf(text, options).footprint;
+  EXPECT_EQ(out.results, 8 * 100);
+  EXPECT_EQ(out.in_use, 0);
+  EXPECT_EQ(out.inputs, 8 * 10);
+  EXPECT_EQ(out.beside, 400 * 100);
 }
 
 TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {

@@ -70,7 +70,7 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
   }
   if (memory.agents == nullptr) {
     const double certain = footprint.results + footprint.inputs;
-    const double all = certain + footprint.in_use;
+    const double all = certain + footprint.in_use + footprint.beside;
     if (certain > kUsableShare * memory.here) {
       return NoRoom(
           absl::StrCat(results, ", the inputs ", Bytes1(footprint.inputs)),
@@ -86,7 +86,7 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
   // Agents of a host share a value instead of copying it.
   const double copies = std::min(memory.replicas, agents.hosts);
   const double kept = copies * footprint.results;
-  const double in_use = copies * footprint.in_use;
+  const double in_use = copies * (footprint.in_use + footprint.beside);
   // The agent that takes the job has its inputs for all, and so has the client.
   const double inputs = footprint.inputs * agents.unbounded_share;
   double certain = agents.unbounded_share * kept + inputs;
@@ -143,6 +143,10 @@ std::string FootprintSentence(const dsl::Footprint& footprint) {
                                   ", for which no bound is known"));
   }
   absl::StrAppend(&out, ", in use meanwhile ", absl::StrJoin(in_use, " and "));
+  if (footprint.beside > 0) {
+    absl::StrAppend(&out, ", and ", Bytes1(footprint.beside),
+                    " beside these, for each is a label");
+  }
   absl::StrAppend(&out, "; agents on several hosts keep two copies");
   return out;
 }

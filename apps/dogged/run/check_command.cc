@@ -3,11 +3,14 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/report/memory_check.h"
+#include "apps/dogged/report/point_cost.h"
 #include "apps/dogged/run/loaded_program.h"
 #include "dsl/kernels/point_kernels.h"
+#include "dsl/point_warning.h"
 #include "runtime/graph/rounds.h"
 
 namespace dogged {
@@ -66,6 +69,13 @@ ExitCode CheckCommand(const ProgramOptions& options,
             ProgramAt(program->job.program, repeat->first).TaskCount()));
   }
   std::fprintf(to, "%s\n", FootprintSentence(program->facts.footprint).c_str());
+  if (absl::StartsWith(program->job.lowering, dsl::kPointByPoint)) {
+    const auto cost = PointCostOf(p, filled.workers);
+    if (cost.has_value()) {
+      std::fprintf(to, "time: %s, for each point is a task\n",
+                   PointCostText(*cost).c_str());
+    }
+  }
   for (const dsl::ProgramFacts::Input& input : program->facts.lacking) {
     std::fprintf(to, "a run wants --input %s=FILE.npy, of shape %s, %s\n",
                  input.array.c_str(), dsl::ShapeText(input.shape).c_str(),

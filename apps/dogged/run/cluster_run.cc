@@ -256,7 +256,8 @@ class ClusterRun {
     joined_ = 0;
     WarnOfReplicas(options_.replicas,
                    started_ + static_cast<int>(options_.join_at.size()));
-    WarnOfPointTasks(program_, tasks_needed_, started_);
+    WarnOfPointTasks(program_, tasks_needed_, started_,
+                     options_.program.workers);
     return absl::OkStatus();
   }
 

@@ -54,6 +54,8 @@ ExitCode PrintStopped(const Program& program, const LocalRun& run) {
 ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
                      const KernelSource& kernels, absl::Time wall_start) {
   WarnOfReplicas(options.replicas, /*agents=*/1);
+  WarnOfPointTasks(program, program.job.program.TaskCount(), /*agents=*/1,
+                   options.program.workers);
   SystemClock clock;
   auto deferred = std::make_unique<InterruptsDeferred>(&kernels);
   FlopsTime flops_time;

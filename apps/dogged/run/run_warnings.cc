@@ -5,6 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "apps/dogged/report/point_cost.h"
 #include "apps/output/run_text.h"
 #include "runtime/base/status.h"
 
@@ -25,22 +27,36 @@ void WarnOfReplicas(int asked, int agents) {
   }
 }
 
-void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents) {
+void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
+                      int workers) {
   // Fewer are done in a moment, and blocks are worth their messages.
   constexpr int64_t kManyTasks = 5000;
   constexpr double kPointBytesMax = 64;
+  constexpr absl::Duration kLong = absl::Seconds(5);
   constexpr absl::string_view kPoints = "point by point: ";
   const std::string& how = program.job.lowering;
   const auto results = static_cast<double>(program.job.program.ResultCount());
-  if (agents < 2 || tasks < kManyTasks || !absl::StartsWith(how, kPoints) ||
+  if (tasks < kManyTasks || !absl::StartsWith(how, kPoints) ||
       program.facts.footprint.results > kPointBytesMax * results) {
     return;
   }
-  std::fprintf(
-      stderr,
-      "warning: each point is a task of its own (%s): agents take many "
-      "times as long for it as one process, --agents 1\n",
-      how.substr(kPoints.size()).c_str());
+  const auto cost = PointCostOf(program.job.program, workers);
+  const bool is_long = cost.has_value() && cost->in_one_process >= kLong;
+  if (agents < 2 && !is_long) return;
+  std::fprintf(stderr, "warning: each point is a task of its own (%s)",
+               how.substr(kPoints.size()).c_str());
+  if (agents > 1) {
+    std::fprintf(stderr,
+                 ": agents take many times as long for it as one process, "
+                 "--agents 1");
+  }
+  if (is_long) {
+    std::fprintf(
+        stderr, "; %s, and %s beside the values", PointCostText(*cost).c_str(),
+        HumanBytes(static_cast<int64_t>(program.facts.footprint.beside))
+            .c_str());
+  }
+  std::fprintf(stderr, "\n");
 }
 
 }  // namespace dogged

@@ -16,8 +16,9 @@ absl::Status WarnOfMemory(const RunMemory& memory);
 // Warns if a run with so many agents keeps fewer copies than --replicas says.
 void WarnOfReplicas(int asked, int agents);
 // Warns if many points are tasks of their own, of which several agents make
-// little: `tasks` in all.
-void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents);
+// little: `tasks` in all. Also if one process with `workers` takes long.
+void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
+                      int workers);
 
 }  // namespace dogged
 

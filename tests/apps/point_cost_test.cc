@@ -1,0 +1,44 @@
+// Aim: the time of a run by points is told before it starts, from the tasks and
+// the labels that they read. Method: programs by hand.
+#include "apps/dogged/report/point_cost.h"
+
+#include "dsl/ir/point_bodies.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dogged {
+namespace {
+
+Program Points(int64_t count, size_t use_count, bool has_elements) {
+  dsl::CodeBody body{.has_elements = has_elements};
+  Program out;
+  out.kernels.push_back({"step", "code", body.Encode()});
+  out.classes.push_back({.name = "step",
+                         .domain = Domain::Box({{"i", 1, count}}),
+                         .uses = std::vector<Use>(use_count)});
+  return out;
+}
+
+TEST(PointCost, GrowsWithTasksAndUsesAndFallsWithWorkers) {
+  const auto cost = PointCostOf(Points(1'000'000, 1, false), 1);
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_GT(cost->on_agents, 10 * cost->in_one_process);
+  EXPECT_EQ(PointCostOf(Points(1'000'000, 0, false), 1)->in_one_process,
+            cost->in_one_process);
+  EXPECT_EQ(PointCostOf(Points(3'000'000, 1, false), 3)->in_one_process,
+            cost->in_one_process);
+  EXPECT_GT(PointCostOf(Points(1'000'000, 3, false), 1)->in_one_process,
+            3 * cost->in_one_process);
+  EXPECT_EQ(PointCostText(*cost),
+            "about 0.14 s in one process, about 4.5 s on agents");
+}
+
+TEST(PointCost, IsNotKnownOfBlocksAndKernels) {
+  EXPECT_FALSE(PointCostOf(Points(10, 1, true), 1).has_value());
+  Program native = Points(10, 1, false);
+  native.kernels[0].kind = "native";
+  EXPECT_FALSE(PointCostOf(native, 1).has_value());
+}
+
+}  // namespace
+}  // namespace dogged
