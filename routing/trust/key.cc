@@ -2,21 +2,21 @@
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "routing/trust/hkdf.h"
+#include "routing/trust/sha256.h"
 
 namespace dogged {
 namespace {
 
 std::string IdOf(const std::array<uint8_t, Key::kBytes>& bytes) {
-  std::array<uint8_t, SHA256_DIGEST_LENGTH> digest;
-  SHA256(bytes.data(), bytes.size(), digest.data());
-  return absl::BytesToHexString(absl::string_view(
-      reinterpret_cast<const char*>(digest.data()), Key::kIdDigits / 2));
+  return Sha256Hex(
+             absl::string_view(reinterpret_cast<const char*>(bytes.data()),
+                               bytes.size()))
+      .substr(0, Key::kIdDigits);
 }
 
 int DigitOf(char digit) {

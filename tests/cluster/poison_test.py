@@ -11,6 +11,7 @@ usage: poison_test.py DOGGED SOURCE_DIR CASE
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import signal
@@ -30,6 +31,7 @@ LIBRARY = r"""
 #include <cstdlib>
 #include <stdexcept>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 struct value {
@@ -83,6 +85,7 @@ extern "C" int fill(const value*, value* out, const double* numbers) {
     return 0;                                                              \
   }
 KERNEL(good, printf("a kernel prints\n"))
+KERNEL(privileges, if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) abort())
 KERNEL(segv, *static_cast<volatile int*>(nullptr) = 1)
 KERNEL(aborts, abort())
 KERNEL(exits, exit(0))
@@ -317,6 +320,54 @@ def case_agents():
         check("agents that ran tasks",
               [n > 0 for n in report["tasks_per_agent"]], [True] * 4, report)
         check("its processes", children(cluster.agents[3].pid), [])
+
+
+def case_privileges():
+    """No program that a kernel starts gets more rights than it has."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        run(poison.program("privileges"))
+        cluster.start()
+        cluster.run(poison.program("privileges"))
+
+
+def case_allowed():
+    """An agent runs the libraries that it is told to run, by their SHA-256, and
+    leaves jobs with others to agents that do; where nobody does, the job fails
+    and says of which library."""
+    with Poison() as poison:
+        job = (poison.program("good"), "-D", "N=40")
+        expected = run(*job)[0]["result_digest"]
+        with open(os.path.join(poison.folder.name, "mine.so"), "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+        listed = os.path.join(poison.folder.name, "listed")
+        for text, runs in ((f"# ours\n{digest.upper()}  mine.so\n", True),
+                           (f"{'0' * 64}  mine.so\n", False), ("", False)):
+            with open(listed, "w") as file:
+                file.write(text)
+            with Standing(DOGGED) as cluster:
+                cluster.start("--kernels", "builtin")
+                _, words = cluster.run(*job, expect=1)
+                if f"mine.so (SHA-256 {digest}) is not allowed" not in words:
+                    raise SystemExit(words)
+                cluster.run(HEAT)
+                cluster.start("--kernels", "listed:" + listed)
+                if not runs:
+                    cluster.run(*job, expect=1)
+                    cluster.start("--kernels", "any")
+                report, words = cluster.run(job[0], "-D", "N=41")
+                check("agents that ran tasks",
+                      sorted(n > 0 for n in report["tasks_per_agent"]),
+                      [False] * (1 if runs else 2) + [True], report)
+        with Standing(DOGGED) as cluster:
+            cluster.start("--kernels", "any")
+            check("digest", cluster.run(*job)[0]["result_digest"], expected)
+        for value, word in (("some", "is none of"), ("listed:", "is none of"),
+                            ("listed:/none", "/none"),
+                            ("listed:" + poison.program("good"), "does not begin")):
+            done = subprocess.run([DOGGED, "agent", "--kernels", value],
+                                  capture_output=True, text=True, timeout=60)
+            check(value, (done.returncode, word in done.stderr), (2, True),
+                  done.stderr)
 
 
 def case_endless():

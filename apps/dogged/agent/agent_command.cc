@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "apps/dogged/agent/allowed_libraries.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
 #include "apps/dogged/agent/spill_engine.h"
@@ -175,14 +176,16 @@ class AgentProcess {
  public:
   // `keys` is null without any.
   AgentProcess(const AgentCommandOptions& options,
-               const Environment& environment, std::shared_ptr<KeyFile> keys)
+               const Environment& environment, std::shared_ptr<KeyFile> keys,
+               AllowedLibraries allowed)
       : options_(options),
         keys_(std::move(keys)),
         wire_(WireModeOf(options, keys_ != nullptr)),
         temporary_folder_(environment.temporary_folder),
-        kernels_(environment, options.libraries == "here"
-                                  ? KernelSource::Libraries::kHere
-                                  : KernelSource::Libraries::kApart),
+        kernels_(environment,
+                 options.libraries == "here" ? KernelSource::Libraries::kHere
+                                             : KernelSource::Libraries::kApart,
+                 std::move(allowed)),
         rng_(environment.entropy) {}
   ~AgentProcess() { SetValueMemory(nullptr); }
 
@@ -515,9 +518,11 @@ absl::Status CheckLimits(const AgentCommandOptions& options) {
 ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
   auto keys = OpenKeys(options.keys, environment);
-  const absl::Status mistyped =
+  auto allowed = AllowedLibraries::Parse(options.kernels);
+  absl::Status mistyped =
       keys.ok() ? CheckAgentOptions(options, *keys != nullptr)
                 : absl::InvalidArgumentError(keys.status().message());
+  mistyped.Update(allowed.status());
   if (!mistyped.ok()) {
     PrintError(mistyped.message());
     return mistyped.code() == absl::StatusCode::kInvalidArgument
@@ -530,7 +535,9 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   filled.workers = WorkersPerAgent(options.workers, 1);
   absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
-  if (status.ok()) status = AgentProcess(filled, environment, *keys).Run();
+  if (status.ok())
+    status =
+        AgentProcess(filled, environment, *keys, *std::move(allowed)).Run();
   if (status.ok()) return ExitCode::kDone;
   PrintError(status.message());
   switch (status.code()) {

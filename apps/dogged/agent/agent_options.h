@@ -20,6 +20,7 @@ struct AgentCommandOptions {
   std::string directory;            // empty: none
   std::string arena = "on";         // or "off"
   std::string libraries = "apart";  // or "here"
+  std::string kernels = "any";      // see AllowedLibraries::Parse()
   bool small_pages = false;         // for code
   std::string topology_id;
   std::string

@@ -1,5 +1,8 @@
 #include "apps/dogged/agent/kernel_source.h"
 
+#include <memory>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
@@ -9,10 +12,12 @@
 
 namespace dogged {
 
-KernelSource::KernelSource(const Environment& environment, Libraries libraries)
+KernelSource::KernelSource(const Environment& environment, Libraries libraries,
+                           AllowedLibraries allowed)
     : compiler_({.compiler = environment.compiler,
                  .cache_directory = environment.cache_directory}),
-      libraries_(libraries) {
+      libraries_(libraries),
+      allowed_(std::move(allowed)) {
   numeric_parts_ = NumericPartsHere();
   AddBlasKernels(registry_);
 }
@@ -22,7 +27,9 @@ dsl::CompileSource KernelSource::compile() const {
 }
 
 LoadLibrary KernelSource::load_library() const {
-  return [this](const KernelLibrarySpec& spec) {
+  return [this](const KernelLibrarySpec& spec)
+             -> absl::StatusOr<std::shared_ptr<KernelLibrary>> {
+    DOGGED_RETURN_IF_ERROR(allowed_.Check(spec));
     return libraries_ == Libraries::kHere ? compiler_.LoadHere(spec)
                                           : processes_.Load(spec);
   };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "apps/dogged/agent/allowed_libraries.h"
 #include "apps/dogged/process/environment.h"
 #include "dsl/kernels/c_kernels.h"
 #include "runtime/exec/kernels/kernel_library.h"
@@ -23,7 +24,8 @@ class KernelSource {
   // Libraries of the user's own run in processes of their own, or in this one.
   enum class Libraries : uint8_t { kApart, kHere };
   explicit KernelSource(const Environment& environment,
-                        Libraries libraries = Libraries::kApart);
+                        Libraries libraries = Libraries::kApart,
+                        AllowedLibraries allowed = {});
 
   const KernelRegistry& registry() const { return registry_; }
   // The parts that this host has; a job needs some of them.
@@ -47,6 +49,7 @@ class KernelSource {
   KernelCompiler compiler_;
   KernelProcesses processes_;
   Libraries libraries_;
+  AllowedLibraries allowed_;
   NumericParts numeric_parts_;
 };
 

@@ -65,6 +65,11 @@ class AgentFlags : public CommandFlags {
               "users' kernels run apart, in processes of their own, or "
               "here: faster, but they can end the agent");
     command_
+        .add_option("--kernels", options_.kernels,
+                    "users' libraries that it runs: builtin (none), "
+                    "listed:FILE (of SHA-256 digests), any")
+        ->capture_default_str();
+    command_
         .add_flag("--small-pages", options_.small_pages,
                   "its code stays where perf knows it, on no huge pages")
         ->envname("DOGGED_SMALL_PAGES");

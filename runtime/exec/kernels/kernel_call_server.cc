@@ -161,6 +161,8 @@ class CallServer {
 
 bool ServeKernelCalls(int parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // No program that a kernel starts has more rights than this process.
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
   int type = 0;
   socklen_t size = sizeof(type);
   if (getsockopt(kProcessSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
