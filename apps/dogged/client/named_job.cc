@@ -40,11 +40,7 @@ absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
                                       bool prefers_running) {
   constexpr size_t kNamedMax = 8;
   const std::string prefix = absl::AsciiStrToLower(digits);
-  // Every hash starts with nothing.
-  if (prefix.empty()) {
-    return absl::NotFoundError(absl::StrCat("which job? ", ListWords(cluster)));
-  }
-  if (!absl::c_all_of(prefix, absl::ascii_isxdigit)) {
+  if (prefix.empty() || !absl::c_all_of(prefix, absl::ascii_isxdigit)) {
     return absl::NotFoundError(absl::StrCat(
         "\"", Printable(digits),
         "\" is no job: the first digits of its hash are wanted, of 0 to 9 and "
