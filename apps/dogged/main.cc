@@ -21,6 +21,7 @@ ExitCode Main(int argc, char** argv) {
   }
   CatchInterrupts("interrupted\n");
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error
+  signal(SIGPIPE, SIG_IGN);  // so is a reader that has gone
   return RunCommandLine(argc, argv, ReadEnvironment());
 }
 

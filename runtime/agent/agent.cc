@@ -144,7 +144,10 @@ void Agent::DispatchToJob(absl::Time now, AgentId from, uint8_t kind,
     const bool is_demand =
         kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
         kind == kKeepResults;
-    if (is_demand) lifecycle_.NoteDemand(entry);
+    if (!is_demand) return;
+    lifecycle_.NoteDemand(entry);
+    // Its results were dropped, and the job itself is still here.
+    if (!entry.encoded.empty()) lifecycle_.ApplyAny(now, entry.hash);
     return;
   }
   if (kind == static_cast<uint8_t>(LabelMessage::kLend)) {

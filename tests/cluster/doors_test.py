@@ -295,7 +295,8 @@ def case_room():
     """Of results that take too much the oldest go; they are made again for
     who wants them, which is said."""
     with Cluster(DOGGED) as cluster:
-        cluster.start("--memory", "64M")
+        for _ in range(2):
+            cluster.start("--memory", "64M")
         program = (HEAT, "-D", "T=3")
         jobs = []
         for i in range(3):
@@ -314,6 +315,80 @@ def case_room():
                                    "--json")[0])
         check("another digest",
               report["result_digest"] == expected["result_digest"], report)
+
+
+def stencil(cluster):
+    """A program of which agents know each label, and a small one."""
+    return HEAT, "-D", "N=21", "-D", "T=20", "--coalesce", "off"
+
+
+def case_get():
+    """Labels now: results and others, from whichever agent has them."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        job = cluster.submit(*stencil(cluster))
+        cluster.call("wait", job)
+        for at in range(2):
+            words, _ = cluster.call("get", job[:9], "phi(3)(T)", at=at)
+            name, value = words.split(" = ")
+            check("the label", name == "phi(3)(20)", words)
+        cluster.fetched(job, "phi=phi.npy")
+        numbers = array.array("d", read(cluster.path("phi.npy"))[-21 * 8:])
+        check("another value", float(value) == numbers[3], words)
+        cluster.refused(1, "get", job, "phi(3)(7)", says=[
+            "phi(3)(7) is at no agent any more", "phi(0:20)(20)"])
+        cluster.refused(2, "get", job, "phi(:)(T)", says=["21 labels"])
+        cluster.refused(2, "get", job, "phi(3", says=["phi(3"])
+        cluster.refused(2, "get", job, "phi(3)(21)", says=["D014"])
+        cluster.refused(2, "get", job, "nothing(3)", says=["nothing"])
+        tiled = cluster.submit(HEAT, "-D", "N=20001", "-D", "T=20")
+        cluster.call("wait", tiled)
+        cluster.refused(2, "get", tiled, "phi(3)(T)",
+                        says=["lies in tiles", "dogged fetch"])
+
+
+def case_watch():
+    """A line for each label as it is bound, before the job ends; none is made
+    for it."""
+    program = (JACOBI, "-D", "N=200", "-D", "bound=1.0e-9")
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        job = cluster.submit(*program)
+        watch = subprocess.Popen(
+            [DOGGED, "watch", job, "change(:)", "--cluster",
+             cluster.addresses[1]], stdout=subprocess.PIPE, text=True)
+        lines = [watch.stdout.readline() for _ in range(3)]
+        state = cluster.status()["jobs"][0]["state"]
+        check("nothing came before the end", state == "running", state)
+        # A reader that goes away.
+        reader = subprocess.Popen(
+            [DOGGED, "watch", job, "change(:)", "--cluster",
+             cluster.addresses[0]], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        reader.stdout.readline()
+        reader.stdout.close()
+        check("a broken pipe", reader.wait(120) == 2 and
+              "error: standard output" in reader.stderr.read(), "")
+        reader.stderr.close()
+        lines += watch.stdout.read().splitlines(keepends=True)
+        check("exit status", watch.wait(120) == 0)
+        watch.stdout.close()
+        values = dict(line.rstrip("\n").split(" = ") for line in lines)
+        check("a label twice", len(values) == len(lines), lines)
+        times = [int(name[7:-1]) for name in values]
+        check("labels in between are missing", sorted(times)[-1] - times[0]
+              == 50 * (len(times) - 1), lines)
+        report, words = cluster.fetched(job)
+        last = int(words.split("the loop ended at T = ")[1].split(",")[0])
+        check("not up to the end", max(times) == last, lines)
+        check("it does not sink", float(values[f"change({last})"])
+              < float(values[f"change({min(times)})"]) / 10, lines)
+        # Of a job that is done what is left.
+        words, _ = cluster.call("watch", job, "change(:)")
+        check("what is left", words.splitlines() ==
+              [f"change({last}) = {values[f'change({last})']}"], words)
 
 
 globals()["case_" + CASE]()

@@ -5,7 +5,9 @@
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/status_command.h"
 #include "apps/dogged/jobs/fetch_command.h"
+#include "apps/dogged/jobs/get_command.h"
 #include "apps/dogged/jobs/wait_command.h"
+#include "apps/dogged/jobs/watch_command.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -27,6 +29,15 @@ class ClusterFlags : public CommandFlags {
                           "'phi(:)(100)=heat.npy'",
                           "Writes results of a job, once it is done; needs "
                           "neither its program nor its inputs.")),
+        get_(AddCommand(app, "get",
+                        "dogged get --cluster 127.0.0.1:7070 3f2a91 'u(3)(7)'",
+                        "Prints the value of a label now, from an agent that "
+                        "has it.")),
+        watch_(AddCommand(app, "watch",
+                          "dogged watch --cluster 127.0.0.1:7070 3f2a91 "
+                          "'change(:)'",
+                          "Prints a line for each label as it is bound, until "
+                          "the job ends.")),
         cancel_(AddCommand(app, "cancel",
                            "dogged cancel --cluster 127.0.0.1:7070 3f2a91",
                            "Cancels a job, named by the first digits of its "
@@ -35,7 +46,8 @@ class ClusterFlags : public CommandFlags {
                            "dogged forget --cluster 127.0.0.1:7070 3f2a91",
                            "Lets the results of a job go before --keep says "
                            "so.")) {
-    for (CLI::App* command : {&status_, &wait_, &fetch_, &cancel_, &forget_}) {
+    for (CLI::App* command :
+         {&status_, &wait_, &fetch_, &get_, &watch_, &cancel_, &forget_}) {
       AddClusterOption(*command, options_.cluster, options_.keys);
     }
     for (CLI::App* command : {&status_, &wait_, &fetch_}) {
@@ -43,8 +55,15 @@ class ClusterFlags : public CommandFlags {
     }
     status_.add_flag("--all", options_.all,
                      "all jobs that ended, not only the last 20");
-    for (CLI::App* command : {&wait_, &fetch_, &cancel_, &forget_}) {
+    for (CLI::App* command :
+         {&wait_, &fetch_, &get_, &watch_, &cancel_, &forget_}) {
       command->add_option("JOB", options_.job, "first digits of the job's hash")
+          ->required();
+    }
+    for (CLI::App* command : {&get_, &watch_}) {
+      command
+          ->add_option("LABEL", options_.label,
+                       "as 'u(3)(7)'; of watch also ranges, 'u(:)(0:7)'")
           ->required();
     }
     fetch_
@@ -53,15 +72,19 @@ class ClusterFlags : public CommandFlags {
         ->type_name("SELECTION=FILE");
   }
   bool IsParsed() const override {
-    return status_.parsed() || wait_.parsed() || fetch_.parsed() ||
+    return status_.parsed() || wait_.parsed() || KnowsPrograms() ||
            cancel_.parsed() || forget_.parsed();
   }
-  bool KnowsPrograms() const override { return fetch_.parsed(); }
+  bool KnowsPrograms() const override {
+    return fetch_.parsed() || get_.parsed() || watch_.parsed();
+  }
   absl::StatusOr<ExitCode> Run() override {
     if (status_.parsed()) return StatusCommand(options_, environment_);
     DOGGED_RETURN_IF_ERROR(CheckDigits(options_.job, options_.cluster));
     if (wait_.parsed()) return WaitCommand(options_, environment_);
     if (fetch_.parsed()) return FetchCommand(options_, environment_);
+    if (get_.parsed()) return GetCommand(options_, environment_);
+    if (watch_.parsed()) return WatchCommand(options_, environment_);
     if (forget_.parsed()) return ForgetCommand(options_, environment_);
     return CancelCommand(options_, environment_);
   }
@@ -71,6 +94,8 @@ class ClusterFlags : public CommandFlags {
   CLI::App& status_;
   CLI::App& wait_;
   CLI::App& fetch_;
+  CLI::App& get_;
+  CLI::App& watch_;
   CLI::App& cancel_;
   CLI::App& forget_;
   ClusterOptions options_;

@@ -12,9 +12,9 @@ namespace dogged {
 
 ExitCode CancelCommand(const ClusterOptions& options,
                        const Environment& environment) {
-  ExitCode code = ExitCode::kDone;
-  const auto client = OpenCluster(options, environment, code);
-  if (client == nullptr) return code;
+  const auto opened = OpenCluster(options, environment);
+  if (!opened.ok()) return PrintError(opened.status());
+  ClusterClient* const client = opened->get();
   auto named = FindNamedJob(*client, options.job, options.cluster,
                             /*prefers_running=*/true);
   if (!named.ok()) return PrintError(named.status());

@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> ClusterClient::Connect(
 absl::Status ClusterClient::FailOver(const absl::Status& why) {
   if (absl::IsDeadlineExceeded(why)) addresses_.NoteSilence(contact_address_);
   contact_.reset();
-  is_contact_lost_ = false;
+  is_contact_lost_ = is_watching_ = false;
   contact_answered_ = results_came_ = clock_.Now();
   results_.ForgetContact();
   absl::Status last = why;
@@ -156,6 +156,81 @@ absl::StatusOr<Job> ClusterClient::FetchJob(const Digest& hash) {
   }
   return absl::NotFoundError(
       absl::StrCat("no agent has job ", hash.ToString()));
+}
+
+absl::StatusOr<ClusterClient::Bound> ClusterClient::Watch(
+    JobId job, const std::vector<Label>& labels, absl::Duration patience) {
+  const absl::Time deadline = clock_.Now() + patience;
+  if (!std::exchange(is_watching_, true)) {
+    const WantRequest request{.job = job, .labels = labels};
+    const absl::Status said = contact_->Send(
+        Type(ControlType::kWatch), request.Encode().view(), kCallTimeout);
+    if (!said.ok()) DOGGED_RETURN_IF_ERROR(FailOver(said));
+  }
+  while (true) {
+    const absl::Duration left = deadline - clock_.Now();
+    if (left <= absl::ZeroDuration()) return Bound();
+    const auto frame = contact_->Receive(left);
+    if (absl::IsDeadlineExceeded(frame.status())) return Bound();
+    if (!frame.ok()) {
+      DOGGED_RETURN_IF_ERROR(FailOver(frame.status()));
+      return Bound();
+    }
+    if (frame->type == Type(ControlType::kValues)) {
+      DOGGED_ASSIGN_OR_RETURN(ValuesReply reply,
+                              ValuesReply::Decode(frame->body.view()));
+      return std::move(reply.values);
+    }
+    if (frame->type != Type(ControlType::kError)) continue;
+    const absl::Status status = DecodeError(frame->body.view());
+    if (!absl::IsNotFound(status)) return status;
+    is_watching_ = false;  // it has not begun the job, or has ended it
+    DOGGED_RETURN_IF_ERROR(Serve(deadline - clock_.Now()));
+    return Bound();
+  }
+}
+
+absl::StatusOr<ClusterClient::Bound> ClusterClient::TakeHeldOf(
+    ControlCaller& client, JobId job, const std::vector<Label>& labels) {
+  Bound out;
+  WantRequest request{.job = job, .labels = labels};
+  DOGGED_ASSIGN_OR_RETURN(const ControlFrame held,
+                          client.Call(Type(ControlType::kHeldWanted),
+                                      request.Encode().view(), kCallTimeout));
+  if (held.type != Type(ControlType::kHeld)) return out;
+  DOGGED_ASSIGN_OR_RETURN(request, WantRequest::Decode(held.body.view()));
+  if (request.labels.empty()) return out;
+  DOGGED_RETURN_IF_ERROR(client.Send(Type(ControlType::kWant),
+                                     request.Encode().view(), kCallTimeout));
+  while (out.size() < request.labels.size()) {
+    const auto frame = client.Receive(kCallTimeout);
+    // Dropped meanwhile: the rest does not come.
+    if (!frame.ok() || frame->type != Type(ControlType::kValues)) break;
+    DOGGED_ASSIGN_OR_RETURN(ValuesReply reply,
+                            ValuesReply::Decode(frame->body.view()));
+    std::move(reply.values.begin(), reply.values.end(),
+              std::back_inserter(out));
+  }
+  return out;
+}
+
+absl::StatusOr<ClusterClient::Bound> ClusterClient::TakeHeld(
+    JobId job, std::vector<Label> labels) {
+  Bound out;
+  for (const std::string& address : addresses_.SilentLast()) {
+    if (labels.empty()) break;
+    auto client = options_.connect(address, kConnectTimeout);
+    if (!client.ok()) continue;
+    auto held = TakeHeldOf(**client, job, labels);
+    if (!held.ok()) continue;
+    for (auto& [label, value] : *held) {
+      std::erase(labels, label);
+      out.emplace_back(label, std::move(value));
+    }
+  }
+  std::sort(out.begin(), out.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return out;
 }
 
 absl::Status ClusterClient::Serve(absl::Duration time) {

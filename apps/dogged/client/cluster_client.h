@@ -75,6 +75,14 @@ class ClusterClient {
   // The value of a job, from any agent that has it, which becomes the contact.
   // Errors: kNotFound if no agent has it; kInvalidArgument if it can't be read.
   absl::StatusOr<Job> FetchJob(const Digest& hash);
+  using Bound = std::vector<std::pair<Label, Value>>;
+  // Labels of a job that were bound of late; waits for one as long as
+  // `patience`. The first call asks for all of `labels`: each comes as soon as
+  // it is bound, and nothing is made for it. Errors: as Collect().
+  absl::StatusOr<Bound> Watch(JobId job, const std::vector<Label>& labels,
+                              absl::Duration patience);
+  // Those of `labels` that some agent holds now. Errors: as Collect().
+  absl::StatusOr<Bound> TakeHeld(JobId job, std::vector<Label> labels);
   // Gives agents inputs that they ask for, for so long. Errors: as Collect().
   absl::Status Serve(absl::Duration time);
   // Takes in what has come within `patience`. Fails over by itself, also from
@@ -146,6 +154,9 @@ class ClusterClient {
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
   absl::Status GiveChunks(absl::string_view wanted);
+  // Those of `labels` that the agent behind `client` holds.
+  static absl::StatusOr<Bound> TakeHeldOf(ControlCaller& client, JobId job,
+                                          const std::vector<Label>& labels);
   // Copies what is lent beyond that, and gives it back.
   absl::Status ReturnBeyond(int64_t bytes);
   // What Collect() and CopyLent() do, but std::bad_alloc flies.
@@ -160,6 +171,7 @@ class ClusterClient {
   std::unique_ptr<ControlCaller> contact_;
   std::string contact_address_;
   bool is_contact_lost_ = false;
+  bool is_watching_ = false;                            // Watch() has asked it
   absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
   absl::Time results_came_ = absl::InfinitePast();
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;

@@ -4,18 +4,16 @@
 
 #include <memory>
 
+#include "absl/status/statusor.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/cluster_options.h"
 #include "apps/dogged/process/environment.h"
-#include "apps/dogged/process/exit_code.h"
 
 namespace dogged {
 
-// Null, with the error printed and `code` set, if the keys are unfit or no
-// agent is reached.
-std::unique_ptr<ClusterClient> OpenCluster(const ClusterOptions& options,
-                                           const Environment& environment,
-                                           ExitCode& code);
+// Errors: kNotFound if the keys are unfit; as ClusterClient::Connect().
+absl::StatusOr<std::unique_ptr<ClusterClient>> OpenCluster(
+    const ClusterOptions& options, const Environment& environment);
 
 }  // namespace dogged
 

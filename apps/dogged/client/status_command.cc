@@ -268,9 +268,9 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
 
 ExitCode StatusCommand(const ClusterOptions& options,
                        const Environment& environment) {
-  ExitCode code = ExitCode::kDone;
-  const auto client = OpenCluster(options, environment, code);
-  if (client == nullptr) return code;
+  const auto opened = OpenCluster(options, environment);
+  if (!opened.ok()) return PrintError(opened.status());
+  ClusterClient* const client = opened->get();
   const int64_t ended_max = options.all ? INT64_MAX : kEndedShown;
   const auto replies = client->AwaitStatus({.jobs = {.ended_max = ended_max}});
   if (!replies.ok()) return PrintError(replies.status());

@@ -158,9 +158,9 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
                       const Environment& environment) {
   auto outputs = ParseOutputs(options.outputs);
   if (!outputs.ok()) return PrintError(outputs.status());
-  ExitCode code = ExitCode::kDone;
-  const auto client = OpenCluster(options, environment, code);
-  if (client == nullptr) return code;
+  const auto opened = OpenCluster(options, environment);
+  if (!opened.ok()) return PrintError(opened.status());
+  ClusterClient* const client = opened->get();
   const auto named = FindNamedJob(*client, options.job, options.cluster);
   if (!named.ok()) return PrintError(named.status());
   const absl::Status end = EndOf(named->record());
@@ -194,7 +194,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   if (!not_finite.ok()) return PrintError(not_finite.status());
   report.results_not_finite = *not_finite;
   deferred.reset();
-  code = WriteOutputs(*outputs, views, report);
+  const ExitCode code = WriteOutputs(*outputs, views, report);
   if (options.json) {
     std::printf("%s\n", ReportJson(*named, report).c_str());
     return code;

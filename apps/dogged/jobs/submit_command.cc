@@ -63,7 +63,8 @@ class Submission {
                       .replicas = Replicas(),
                       .agents = &agents}));
     WarnOfReplicas(run.replicas, agents.agents);
-    WarnOfPointTasks(program_, tasks_needed_, agents.agents);
+    WarnOfPointTasks(program_, tasks_needed_, agents.agents,
+                     run.program.workers);
     JobOptions job_options{
         .replicas = Replicas(),
         .search_only = run.search_only,

@@ -33,19 +33,6 @@ std::string Shortest(T number) {
   return {text, end.ptr};
 }
 
-// The number in a value of one element.
-std::string NumberText(const Value& value) {
-  switch (value.type()) {
-    case ElementType::kDouble:
-      return Shortest(value.span<double>()[0]);
-    case ElementType::kFloat:
-      return Shortest(value.span<float>()[0]);
-    case ElementType::kInt64:
-      return Shortest(value.span<int64_t>()[0]);
-  }
-  return "";
-}
-
 // With ":" and expressions as the numbers that they stand for, as far as the
 // view goes: a loop may have ended early.
 Selection WithNumbers(const Output& output, const ResultView& view) {
@@ -312,6 +299,18 @@ absl::Status CheckFormat(const Output& output) {
 }
 
 }  // namespace
+
+std::string NumberText(const Value& value) {
+  switch (value.type()) {
+    case ElementType::kDouble:
+      return Shortest(value.span<double>()[0]);
+    case ElementType::kFloat:
+      return Shortest(value.span<float>()[0]);
+    case ElementType::kInt64:
+      return Shortest(value.span<int64_t>()[0]);
+  }
+  return "";
+}
 
 absl::StatusOr<std::vector<Output>> ParseOutputs(
     const std::vector<std::string>& arguments) {

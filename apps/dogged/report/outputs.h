@@ -52,6 +52,10 @@ struct WrittenOutput {
   std::string ToWords() const;
 };
 
+// The number in a value of one element, in the fewest digits that give its bits
+// back.
+std::string NumberText(const Value& value);
+
 // Writes the file, and of a .pvd the images that it lists; of a loop, `views`
 // are of the program that has ended.
 absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
