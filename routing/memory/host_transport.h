@@ -59,6 +59,7 @@ class HostTransport : public Transport {
   int64_t dropped_count() const override {
     return dropped_count_ + far_->dropped_count();
   }
+  int64_t refused_count() const override { return far_->refused_count(); }
   // Messages that went through a ring.
   int64_t ring_count() const { return ring_count_; }
 

@@ -76,8 +76,11 @@ class Transport {
   // for a short while instead of sleeping. False if only wait_fd() tells.
   virtual bool HasArrivals() const { return false; }
 
-  // Messages dropped here: no such peer, full queue, refused on arrival.
+  // Messages dropped here: no such peer, full queue, not for this agent.
   virtual int64_t dropped_count() const { return 0; }
+  // Messages that came, and that no member can have sent like that to this
+  // incarnation.
+  virtual int64_t refused_count() const { return 0; }
 };
 
 }  // namespace dogged

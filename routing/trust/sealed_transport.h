@@ -63,12 +63,11 @@ class SealedTransport : public Transport {
   void SetWaiting(bool is_waiting) override { far_->SetWaiting(is_waiting); }
   bool HasArrivals() const override { return far_->HasArrivals(); }
   int64_t dropped_count() const override {
-    return refused_count_ + unknown_count_ + far_->dropped_count();
+    return unknown_count_ + far_->dropped_count();
   }
-
   // Messages that did not open: forged, repeated, of another incarnation, mode
   // or cluster.
-  int64_t refused_count() const { return refused_count_; }
+  int64_t refused_count() const override { return refused_count_; }
 
  private:
   struct Header;

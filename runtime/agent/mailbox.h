@@ -57,7 +57,9 @@ class Mailbox {
   int64_t bytes_sent() const { return packer_.bytes_sent(); }
   // Messages that were not sent, or came in part only.
   int64_t dropped_count() const;
-  int64_t refused_count() const { return unpacker_.refused_count(); }
+  int64_t refused_count() const {
+    return unpacker_.refused_count() + transport_.refused_count();
+  }
 
  private:
   AgentContext& agent_;
