@@ -34,6 +34,7 @@ namespace {
 
 // Chunks are given in between.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
+constexpr absl::Duration kWordsInterval = absl::Seconds(2);
 
 // Submission: a job on its way to the cluster.
 class Submission {
@@ -107,6 +108,8 @@ class Submission {
   absl::Status GiveInputs() {
     const int64_t all = client_->input_bytes();
     ProgressPrinter progress;
+    SystemClock clock;
+    absl::Time next_words = clock.Now() + kWordsInterval;
     while (all > 0) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       DOGGED_RETURN_IF_ERROR(client_->Serve(kPollInterval));
@@ -120,6 +123,8 @@ class Submission {
         }
       }
       if (supplied >= all) return absl::OkStatus();
+      if (clock.Now() < next_words) continue;
+      next_words = clock.Now() + kWordsInterval;
       progress.Wait(absl::StrCat("inputs ", HumanPercent(Share(supplied))));
     }
     return absl::OkStatus();
