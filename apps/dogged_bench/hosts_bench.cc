@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
@@ -36,10 +37,17 @@ std::string AddressOf(int host) {
   return absl::StrCat("10.77.0.", host + 1, ":", kPort);
 }
 
-// An agent on a host, until it goes out of scope.
+// What an agent or a client says of its key: the file, or that there is none.
+std::vector<std::string> KeyWords(const std::string& key) {
+  if (key.empty()) return {"--insecure"};
+  return {"--key-file", key};
+}
+
+// An agent on a host, until it goes out of scope. With a `key`, a file, what
+// goes between hosts is sealed.
 class HostAgent {
  public:
-  explicit HostAgent(int host) {
+  HostAgent(int host, const std::string& key) {
     std::vector<std::string> words = {DOGGED_HOSTS_SCRIPT,
                                       "in",
                                       absl::StrCat(host),
@@ -47,11 +55,11 @@ class HostAgent {
                                       "agent",
                                       "--listen",
                                       AddressOf(host),
-                                      "--insecure",
                                       "--workers",
                                       "1",
                                       "--arena",
                                       "off"};
+    for (std::string& word : KeyWords(key)) words.push_back(std::move(word));
     if (host > 0) {
       words.emplace_back("--join");
       words.push_back(AddressOf(0));
@@ -127,6 +135,7 @@ struct Contender {
   // them.
   double vanishes_at = 0;
   std::function<double(int hosts)> seconds;
+  bool is_sealed = false;
 };
 
 // ScalapackOnHostsSeconds with the best grid and block size, found at first.
@@ -180,6 +189,11 @@ std::vector<Contender> Contenders() {
        "heat2d",
        "-D N=4096 -D T=200",
        {"heat2d_4096_one_copy", "heat2d_4096_mpi"}},
+      {.name = "heat2d_4096_sealed",
+       .app = "heat2d",
+       .flags = "-D N=4096 -D T=200",
+       .ratios_to = {"heat2d_4096"},
+       .is_sealed = true},
       {.name = "cholesky_4096_scalapack",
        .seconds = BestScalapack(/*is_lu=*/false, 4096)},
       {"cholesky_4096_one_copy",
@@ -190,6 +204,11 @@ std::vector<Contender> Contenders() {
        "cholesky",
        "-D N=4096",
        {"cholesky_4096_one_copy", "cholesky_4096_scalapack"}},
+      {.name = "cholesky_4096_sealed",
+       .app = "cholesky",
+       .flags = "-D N=4096",
+       .ratios_to = {"cholesky_4096"},
+       .is_sealed = true},
       {.name = "lu_4096_scalapack",
        .seconds = BestScalapack(/*is_lu=*/true, 4096)},
       {"lu_4096_one_copy",
@@ -206,10 +225,11 @@ std::vector<Contender> Contenders() {
 }
 
 std::string RunOn(int hosts, const std::string& program,
-                  const Contender& contender, double cut_after) {
+                  const Contender& contender, const std::string& key,
+                  double cut_after) {
   std::vector<std::unique_ptr<HostAgent>> agents;
   for (int host = 0; host < hosts; ++host) {
-    agents.push_back(std::make_unique<HostAgent>(host));
+    agents.push_back(std::make_unique<HostAgent>(host, key));
   }
   std::promise<void> ended;
   std::future<void> end = ended.get_future();
@@ -222,7 +242,8 @@ std::string RunOn(int hosts, const std::string& program,
   const std::string command =
       absl::StrCat(DOGGED_HOSTS_SCRIPT " in 0 ", BenchFolder(), "/dogged run ",
                    program, " ", contender.flags, " --cluster ", AddressOf(0),
-                   " --agents ", hosts, " --workers 1 --json 2>/dev/null");
+                   " --agents ", hosts, " --workers 1 --json ",
+                   absl::StrJoin(KeyWords(key), " "), " 2>/dev/null");
   std::string text = OutputOf(command);
   ended.set_value();
   cutter.wait();
@@ -251,6 +272,9 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
   for (const char* const app : {"heat2d", "cholesky", "lu"}) {
     programs[app] = ProgramOf(app);
   }
+  const std::string key = absl::StrCat("/tmp/dogged-bench-", getpid(), "-key");
+  OutputOf(absl::StrCat(BenchFolder(), "/dogged key new --file ", key,
+                        " 2>/dev/null"));
   const std::vector<Contender> contenders = Contenders();
   Figures seconds, sent, waste;
   for (int i = 0; i < options.samples; ++i) {
@@ -266,8 +290,8 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
         if (peer.empty()) continue;
         cut_after = contender.vanishes_at * peer.back();
       }
-      const std::string json =
-          RunOn(hosts, programs[contender.app], contender, cut_after);
+      const std::string json = RunOn(hosts, programs[contender.app], contender,
+                                     contender.is_sealed ? key : "", cut_after);
       seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
       sent[contender.name].push_back(NumberOf(json, "bytes_sent") / 1e6);
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
@@ -275,6 +299,7 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
     }
   }
   for (const auto& [app, path] : programs) unlink(path.c_str());
+  unlink(key.c_str());
   std::vector<BenchRow> rows;
   const auto add = [&](const std::string& name, double value,
                        const char* unit) {
