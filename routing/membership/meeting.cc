@@ -21,12 +21,11 @@ MeetingSnapshot MeetingSnapshot::DecodeFrom(Decoder& decoder) {
   return out;
 }
 
-std::string MeetingSnapshot::AddressOfSender() const {
-  std::string address;
-  for (const MemberFact& fact : news.facts) {
-    if (fact.id == from) address = fact.member.control_address;
-  }
-  return address;
+const Member* MeetingSnapshot::Sender() const {
+  const auto it =
+      std::find_if(news.facts.begin(), news.facts.end(),
+                   [this](const MemberFact& fact) { return fact.id == from; });
+  return it == news.facts.end() ? nullptr : &it->member;
 }
 
 bool MeetingSnapshot::Outweighs(const View& ours) const {

@@ -27,8 +27,8 @@ struct MeetingSnapshot {
   // A malformed snapshot marks the decoder as failed.
   static MeetingSnapshot DecodeFrom(Decoder& decoder);
 
-  // At its control port; empty if it does not say.
-  std::string AddressOfSender() const;
+  // Null if it does not say.
+  const Member* Sender() const;
   // Its side is larger than `ours`, or has the larger digest, and goes on where
   // the two can't become one.
   bool Outweighs(const View& ours) const;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/membership/reconcile.h"
+#include "routing/transport/transport.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
@@ -577,6 +578,16 @@ bool Membership::Clashes(const GossipNews& theirs) const {
       });
 }
 
+absl::Status Membership::CheckProtection(const Member& other) const {
+  const absl::string_view theirs = ProtectionOf(other.fabric_address);
+  const absl::string_view ours = ProtectionOf(self_.fabric_address);
+  if (theirs == ours) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the agent at ", self_.control_address, " has messages between hosts ",
+      ours, ", and the one at ", other.control_address, " has them ", theirs,
+      ": start it with --wire ", ours));
+}
+
 absl::StatusOr<std::string> Membership::Admit(absl::Time now,
                                               absl::string_view snapshot) {
   Advance(now);
@@ -586,11 +597,14 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   Decoder decoder(snapshot);
   MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
   if (!decoder.Finish("snapshot").ok()) return Malformed(snapshot);
+  const Member* const sender = theirs.Sender();
+  if (sender != nullptr) DOGGED_RETURN_IF_ERROR(CheckProtection(*sender));
   Encoder answer;
   if (Clashes(theirs.news)) {
     const bool we_do = theirs.Outweighs(*view_);
     if (we_do) {
-      GiveWay("a larger part of the cluster goes on", theirs.AddressOfSender());
+      GiveWay("a larger part of the cluster goes on",
+              sender == nullptr ? "" : sender->control_address);
     }
     answer.PutU8(static_cast<uint8_t>(we_do ? Meeting::kWeGiveWay
                                             : Meeting::kTheyGiveWay));

@@ -109,7 +109,8 @@ class Membership {
   // member's Admit, so agents that ask that member later know of it; the
   // answer goes to its Absorb, which tells all members of the newcomer.
   // Errors: kInvalidArgument for malformed bytes; kFailedPrecondition if this
-  //         agent has ended.
+  //         agent has ended; kPermissionDenied if messages of the two are not
+  //         protected alike.
   std::string Snapshot() const;
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
   // `by`: the control address at which the answer was given. Returns the agent
@@ -165,6 +166,9 @@ class Membership {
   int64_t hashed_count() const { return records_.set().hashed_count(); }
 
  private:
+  // Errors: kPermissionDenied if neither would understand the other's
+  // messages.
+  absl::Status CheckProtection(const Member& other) const;
   // A fact and data that only this agent keeps with it.
   struct Entry {
     MemberFact fact;

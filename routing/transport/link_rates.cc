@@ -1,6 +1,7 @@
 #include "routing/transport/link_rates.h"
 
 #include <cmath>
+#include <utility>
 
 namespace dogged {
 namespace {
@@ -16,14 +17,14 @@ constexpr absl::Duration kMemory = absl::Seconds(1);
 void LinkRates::Sample(absl::Time now, AgentId peer, int64_t sent,
                        int64_t queued) {
   const auto it = links_.find(peer);
-  if (queued == 0) {
-    if (it != links_.end()) it->second.since = absl::InfiniteFuture();
-    return;
-  }
+  if (queued == 0 && it == links_.end()) return;
   Link& link = it != links_.end() ? it->second : links_[peer];
   const int64_t taken = sent - queued;
-  if (now < link.since + kFilling) {
-    if (now < link.since) link.since = now;
+  // Else all that waited at the last sample was taken, and the link may have
+  // had nothing to do for a while.
+  const bool was_full = taken < std::exchange(link.sent, sent);
+  if (!was_full || now < link.since + kFilling) {
+    if (!was_full) link.since = now;
     link.begin = now;
     link.taken = taken;
     return;

@@ -1,7 +1,7 @@
 // LinkRates: how many bytes a second each peer takes, learned from this
-// agent's own traffic. A link shows its rate only while bytes wait for it: a
-// peer whose queue is never full is as fast as this agent needs it to be, and
-// has no rate here.
+// agent's own traffic. A link shows its rate only while it is never idle, that
+// is while bytes of one sample wait until the next one: a peer whose queue
+// empties is as fast as this agent needs it to be, and has no rate here.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_
@@ -27,7 +27,8 @@ class LinkRates {
 
  private:
   struct Link {
-    absl::Time since = absl::InfiniteFuture();  // some bytes have waited
+    absl::Time since = absl::InfiniteFuture();  // it was never idle
+    int64_t sent = 0;                           // at the last sample
     absl::Time begin;                           // of the window
     int64_t taken = 0;                          // by the peer, until then
     double rate = 0;

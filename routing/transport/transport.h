@@ -27,6 +27,18 @@ struct Arrival {
 // A transport that does not know the latter goes by the former.
 inline constexpr char kOtherWay = ';';
 
+// Separator in an address: after it follow a word for how messages to there are
+// protected, ':', and a key.
+inline constexpr char kProtection = '#';
+
+// That word; "plain" without any.
+inline absl::string_view ProtectionOf(absl::string_view address) {
+  const size_t at = address.find(kProtection);
+  if (at == absl::string_view::npos) return "plain";
+  const absl::string_view rest = address.substr(at + 1);
+  return rest.substr(0, rest.find(':'));
+}
+
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -7,15 +7,11 @@
 #include "routing/trust/hkdf.h"
 #include "runtime/base/check.h"
 #include "runtime/base/codec.h"
-#include "runtime/base/log.h"
 
 namespace dogged {
 namespace {
 
 constexpr absl::string_view kMagic = "DGS1";
-// Before the public half in an address.
-constexpr char kHalf = '#';
-
 std::shared_ptr<char[]> Uninitialized(int64_t size) {
   return std::make_shared_for_overwrite<char[]>(static_cast<size_t>(size));
 }
@@ -75,7 +71,8 @@ SealedTransport::SealedTransport(AgentId self, std::unique_ptr<Transport> far,
 }
 
 std::string SealedTransport::address() const {
-  return absl::StrCat(far_->address(), std::string(1, kHalf),
+  return absl::StrCat(far_->address(), std::string(1, kProtection),
+                      WireModeText(mode_), ":",
                       absl::BytesToHexString(exchange_.public_half()));
 }
 
@@ -118,25 +115,20 @@ ReplayWindow SealedTransport::WindowOf(AgentId stranger) const {
 }
 
 void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
-  const size_t at = fabric_address.find(kHalf);
+  fabric_address = fabric_address.substr(0, fabric_address.find(kOtherWay));
+  const size_t at = fabric_address.find(kProtection);
   far_->SetPeer(peer, fabric_address.substr(0, at));
-  const std::string half =
-      at == absl::string_view::npos
-          ? ""
-          : absl::HexStringToBytes(fabric_address.substr(at + 1));
+  std::string half;
+  // Others have another way, and nothing goes from here to there; agents that
+  // meet are told so.
+  if (ProtectionOf(fabric_address) == WireModeText(mode_)) {
+    half = absl::HexStringToBytes(
+        fabric_address.substr(fabric_address.find(':', at) + 1));
+  }
   auto [entry, is_new] = peers_.try_emplace(peer);
   Peer& known = entry->second;
   if (is_new) known.window = WindowOf(peer);
   if (known.public_half == half) return;
-  if (half.size() != ExchangeKey::kBytes) {
-    Log(LogLevel::kWarning,
-        absl::StrCat(
-            "the agent at ", fabric_address.substr(0, at),
-            " has messages between hosts plain, and this one has them ",
-            WireModeText(mode_),
-            ": nothing goes from one to the other; start both with "
-            "the same --wire"));
-  }
   known.public_half = half;
   known.seal = nullptr;
   known.open.clear();

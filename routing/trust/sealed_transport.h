@@ -53,7 +53,8 @@ class SealedTransport : public Transport {
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
   void ForgetPeer(AgentId peer) override;
-  // That of the far transport, '#', the public half in hex.
+  // That of the far transport, kProtection, the mode, ':', the public half in
+  // hex.
   std::string address() const override;
   int64_t queued_bytes(AgentId peer) const override {
     return far_->queued_bytes(peer);

@@ -125,10 +125,37 @@ def plain(dogged):
     assert run(dogged, "plain") == set(SECRETS)
 
 
+def mixed(dogged):
+    """Who says another --wire is told so, and the others go on without it."""
+    with tempfile.TemporaryDirectory() as folder:
+        key = os.path.join(folder, "key")
+        subprocess.run([dogged, "key", "new", "--file", key], check=True,
+                       stdout=subprocess.DEVNULL)
+        for wire in ("plain", "signed"):
+            with Hosts(3) as hosts, Fleet(dogged, hosts, 2, key=key) as fleet:
+                fleet.await_views({0: [0, 1], 1: [0, 1]})
+                other = subprocess.Popen(
+                    hosts.command(2, dogged, "agent", "--listen",
+                                  fleet.address(2), "--join", fleet.address(0),
+                                  "--key-file", key, "--wire", wire),
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                try:
+                    words = next(line for line in other.stderr
+                                 if "can't join" in line)
+                finally:
+                    other.kill()
+                    other.wait()
+                    other.stderr.close()
+                assert "start it with --wire sealed" in words, words
+                assert wire in words and fleet.address(0) in words, words
+                fleet.await_views({0: [0, 1], 1: [0, 1]})
+
+
 def main():
     enter_own_network()
     dogged, _, case = sys.argv[1:4]
-    {"sealed": sealed, "signed": signed, "plain": plain}[case](dogged)
+    {"sealed": sealed, "signed": signed, "plain": plain,
+     "mixed": mixed}[case](dogged)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,17 @@ TEST(LinkRates, ALinkThatIsNeverFullHasNone) {
   EXPECT_EQ(rates.BytesPerSecond(AgentId{8}), 0);
 }
 
+// Short messages are on their way at each sample, and are not the last ones.
+TEST(LinkRates, ALinkThatIsIdleInBetweenHasNone) {
+  LinkRates rates;
+  absl::Time now = absl::UnixEpoch();
+  for (int64_t sent = 100; sent < 1'000'000; sent += 100) {
+    now += absl::Milliseconds(1);
+    rates.Sample(now, kPeer, sent, 100);
+    EXPECT_EQ(rates.BytesPerSecond(kPeer), 0);
+  }
+}
+
 TEST(LinkRates, ARateThatChangesIsLearnedAnew) {
   LinkRates rates;
   Link fast(125e6);

@@ -269,6 +269,15 @@ TEST(SealedTransport, PlainPeersAreSentNothing) {
   EXPECT_EQ(pair.a.transport().dropped_count(), 2);
 }
 
+// Also one that shares memory with agents of its host says so behind.
+TEST(SealedTransport, AddressesMayGoOn) {
+  Pair pair;
+  Member c(3, pair.wire, RingOf("1"));
+  pair.a.transport().SetPeer(c.id(), c.transport().address() + ";5;7;pid:fd");
+  pair.a.Send(c, "there");
+  EXPECT_EQ(c.Take(pair.wire.back()), Texts{"there"});
+}
+
 TEST(SealedTransport, AMemberIsKnownByItsMessage) {
   std::vector<Sent> wire;
   Member a(1, wire, RingOf("1"));

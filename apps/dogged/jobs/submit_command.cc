@@ -86,6 +86,9 @@ class Submission {
     const std::string hash = client_->record().hash.ToString();
     if (!options_.run.json) {
       std::printf("%s\n", hash.c_str());
+      if (std::fflush(stdout) != 0) {
+        std::fprintf(stderr, "job %s is submitted\n", hash.c_str());
+      }
       return;
     }
     const nlohmann::ordered_json out = {

@@ -79,6 +79,11 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
       if (event.type == static_cast<uint8_t>(ControlType::kSnapshot)) {
         met = agent_.Join(now, event.body.view(), it->second.address)
                   .value_or(AgentId());
+      } else if (event.type == static_cast<uint8_t>(ControlType::kError)) {
+        const absl::Status error = DecodeError(event.body.view());
+        if (absl::IsPermissionDenied(error)) {
+          LogRefusal(now, std::string(error.message()));
+        }
       }
       break;
     case ControlEvent::Kind::kClosed:
