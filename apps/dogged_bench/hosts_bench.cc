@@ -37,7 +37,8 @@ std::string AddressOf(int host) {
   return absl::StrCat("10.77.0.", host + 1, ":", kPort);
 }
 
-// What an agent or a client says of its key: the file, or that there is none.
+// The flags of an agent or a client for its key: the file, or that there is
+// none.
 std::vector<std::string> KeyWords(const std::string& key) {
   if (key.empty()) return {"--insecure"};
   return {"--key-file", key};

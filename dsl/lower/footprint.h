@@ -20,7 +20,7 @@ struct Footprint {
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.
   std::string unknown;
-  // Of a run by points: what one process holds beside the numbers, in headers
+  // A run by points: what one process holds beside the numbers, in headers
   // of values, records of tasks and tables of results. In tiles 0.
   double beside = 0;
 };

@@ -12,6 +12,14 @@
 namespace dogged::dsl {
 namespace {
 
+// Operands of `node`, which are nodes of one code, become those that stand for
+// them in another: `there`, by position.
+void MoveOperands(IrNode& node, const std::vector<int32_t>& there) {
+  for (int32_t* const operand : {&node.a, &node.b, &node.c}) {
+    if (*operand >= 0) *operand = there[static_cast<size_t>(*operand)];
+  }
+}
+
 // Classes that make one array: each costs its code in every reader.
 constexpr size_t kMakersMax = 4;
 // Nodes of a task's code with the formulas of all that it reads.
@@ -139,12 +147,7 @@ int32_t StaticReader::ValueOf(const AffineMap& map, const Guard& guard,
       const CodeBlock& code = c.code.code;
       std::vector<int32_t> nodes;
       for (IrNode node : code.nodes) {
-        const auto there = [&nodes](int32_t& operand) {
-          if (operand >= 0) operand = nodes[static_cast<size_t>(operand)];
-        };
-        there(node.a);
-        there(node.b);
-        there(node.c);
+        MoveOperands(node, nodes);
         nodes.push_back(node.op == IrOp::kIndex
                             ? at[static_cast<size_t>(node.integer)]
                             : builder.Add(node));
@@ -193,12 +196,7 @@ std::optional<PointClass> StaticReader::Make() {
   }
   std::vector<int32_t> nodes;
   for (IrNode node : code.nodes) {
-    const auto there = [&nodes](int32_t& operand) {
-      if (operand >= 0) operand = nodes[static_cast<size_t>(operand)];
-    };
-    there(node.a);
-    there(node.b);
-    there(node.c);
+    MoveOperands(node, nodes);
     const auto load = static_cast<size_t>(node.integer);
     if (node.op == IrOp::kLoad && places[load] >= 0) {
       node.integer = places[load];
@@ -300,7 +298,7 @@ PointProgram WithStaticValues(const PointProgram& points) {
   PointProgram out = points;
   if (points.has_static_labels) return out;
   const std::vector<bool> is_label = LabelArrays(points);
-  // What is made of static values may become static itself.
+  // An array that is made of static values may become static itself.
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (size_t a = 0; a < is_label.size(); ++a) {
       if (!is_label[a]) has_changed |= TakeIn(static_cast<int32_t>(a), out);

@@ -596,7 +596,8 @@ void ControlPort::Settle(ConnectionId id, std::vector<ControlEvent>& events) {
     }
     Remove(id);
   } else if (connection.is_refused) {
-    // What it has sent is taken, or the system would drop our words with it.
+    // Bytes that it has sent are taken, or the system would drop our words with
+    // them.
     if (!HasUnsent(connection)) shutdown(connection.fd, SHUT_WR);
     Arm(id, connection);
   } else if (connection.closing && (is_shaking || (connection.queue.empty() &&

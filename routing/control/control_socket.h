@@ -111,7 +111,7 @@ class ControlPort {
   // Connections that sent something else than frames, had not the key, were
   // silent strangers, or found no room.
   int64_t refused_count() const { return refused_count_; }
-  // Of its keys, the used one first; none without keys.
+  // Ids of its keys, the used one first; none without keys.
   std::vector<std::string> KeyIds() const;
   int64_t connection_count() const { return std::ssize(connections_); }
 

@@ -20,7 +20,7 @@ class PolledDeadlines {
   // `id` is due when so much time has counted; a former deadline is void.
   void Set(uint64_t id, absl::Duration after) { due_[id] = counted_ + after; }
   void Clear(uint64_t id) { due_.erase(id); }
-  // Those that are due, which have no deadline any more.
+  // The ones that are due, which have no deadline any more.
   std::vector<uint64_t> TakeDue(absl::Time now);
 
  private:

@@ -30,7 +30,7 @@ struct Refusal {
   Reason reason = Reason::kWantsKey;
   std::vector<std::string> ids;  // of the keys that the refusing end accepts
 
-  // Of an end with the keys `ring`, which is null without any.
+  // The refusal of an end with the keys `ring`, which is null without any.
   static Refusal Of(Reason reason, const KeyRing* ring);
   std::string EncodeFrame() const;
   static absl::StatusOr<Refusal> Decode(absl::string_view body);

@@ -44,7 +44,7 @@ class KeyRing {
   // Errors: kInvalidArgument if there is none, or it is the used one.
   absl::Status Remove(absl::string_view id);
 
-  // Of the used key, see Key::Derive().
+  // As Key::Derive() of the used key.
   std::string Derive(absl::string_view label, size_t bytes) const {
     return used().Derive(label, bytes);
   }

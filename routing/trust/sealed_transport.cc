@@ -119,7 +119,7 @@ void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   const size_t at = fabric_address.find(kProtection);
   far_->SetPeer(peer, fabric_address.substr(0, at));
   std::string half;
-  // Others have another way, and nothing goes from here to there; agents that
+  // Peers with another protection get nothing from here; agents that
   // meet are told so.
   if (ProtectionOf(fabric_address) == WireModeText(mode_)) {
     half = absl::HexStringToBytes(

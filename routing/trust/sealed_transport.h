@@ -12,8 +12,8 @@
 //            key, u64 counter, 32 bytes public half of the sender, the body
 //            (encrypted if sealed), 16 bytes tag; little-endian.
 //
-// All but the body is associated data, with both ids. What does not open is
-// dropped and counted. A relayed message is sealed anew at each hop.
+// All but the body is associated data, with both ids. A message that does not
+// open is dropped and counted. A relayed message is sealed anew at each hop.
 #ifndef DOGGED_ROUTING_TRUST_SEALED_TRANSPORT_H_
 #define DOGGED_ROUTING_TRUST_SEALED_TRANSPORT_H_
 
@@ -77,7 +77,7 @@ class SealedTransport : public Transport {
   struct Peer {
     std::string public_half;  // empty: not told yet
     std::unique_ptr<Aead> seal;
-    // Of what comes, by cluster's key and cipher.
+    // Keys of what comes, by cluster's key and cipher.
     absl::btree_map<std::pair<std::string, uint8_t>, std::unique_ptr<Aead>>
         open;
     ReplayWindow window;
@@ -102,7 +102,7 @@ class SealedTransport : public Transport {
   absl::btree_map<AgentId, Peer> peers_;
   // Counters of forgotten peers up to which all were seen.
   absl::btree_map<AgentId, uint64_t> seen_;
-  // Of the last message; for all peers and keys, so it never repeats.
+  // Counter of the last message; for all peers and keys, so it never repeats.
   uint64_t counter_ = 0;
   int64_t refused_count_ = 0;
   int64_t unknown_count_ = 0;  // messages to peers whose half is not known

@@ -152,7 +152,7 @@ class Agent {
                      absl::Span<const Label> labels) {
     return completion_.Watch(now, job, labels);
   }
-  // Those of `labels` that are bound here, in memory or on disk.
+  // The part of `labels` that is bound here, in memory or on disk.
   std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const {
     return completion_.HeldOf(job, labels);
   }

@@ -68,7 +68,7 @@ class JobLifecycle {
   void TellRounds(absl::Time now);
   // Jobs whose run or inputs have failed, fail.
   void ReportFailures(absl::Time now);
-  // Forgets jobs that are over, results last. Those that are kept for a time
+  // Forgets jobs that are over, results last. Jobs that are kept for a time
   // stay until its end, but where they take too much the oldest go: of the job
   // stays what makes them again.
   void ForgetJobs(absl::Time now);

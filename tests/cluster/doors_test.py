@@ -385,7 +385,7 @@ def case_watch():
         check("not up to the end", max(times) == last, lines)
         check("it does not sink", float(values[f"change({last})"])
               < float(values[f"change({min(times)})"]) / 10, lines)
-        # Of a job that is done what is left.
+        # The rest of what a job that is done keeps.
         words, _ = cluster.call("watch", job, "change(:)")
         check("what is left", words.splitlines() ==
               [f"change({last}) = {values[f'change({last})']}"], words)

@@ -284,7 +284,7 @@ def case_members():
             check("refused", status["agents"][0]["refused"] >= 8 or
                   max(a["refused"] for a in status["agents"]) >= 8, True,
                   status)
-            # One that lends results, one that gives them in frames.
+            # An agent that lends results, and one that gives them in frames.
             report, _ = cluster.run(HEAT, "-D", "N=200001")
             check("lent", report["results_lent"] > 0, True, report)
         with Standing(DOGGED) as cluster:

@@ -86,7 +86,7 @@ class Ends {
     }
     if (end.is_open() || !heard.empty()) std::abort();
   }
-  // What each says gets to the other; `edits` are a place and a difference
+  // Words of each get to the other; `edits` are a place and a difference
   // each, of the one that is to be changed.
   void Talk(absl::string_view edits, bool after_opening) {
     if (after_opening) {

@@ -104,7 +104,7 @@ def links_are_known(_, fleet, client):
                  for link in agent.get("links", [])]
         rates = [link["bytes_per_second"] for link in links
                  if "bytes_per_second" in link]
-        # Of 12.5 million; some of it is taken by others.
+        # The link has 12.5 million; some of it is taken by others.
         if rates and all(1e6 < rate < 25e6 for rate in rates) and all(
                 0 < link.get("round_trip_seconds", 0) < 2 for link in links):
             return

@@ -74,7 +74,7 @@ class Member {
   void Send(const Member& to, const std::string& text) {
     transport_.Send(to.id_, Bytes(text));
   }
-  // What of it gets through, as coming from `from`.
+  // Texts of it that get through, as coming from `from`.
   std::vector<std::string> Take(AgentId from, const std::string& bytes) {
     inbox_.push_back({from, Bytes(bytes)});
     std::vector<Arrival> arrivals;

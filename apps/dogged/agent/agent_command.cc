@@ -158,8 +158,8 @@ std::string FolderOfProgram() {
       .string();
 }
 
-// What messages to other hosts are, as an agent says or by default: on loopback
-// there are none.
+// The protection of messages to other hosts, as an agent says or by default: on
+// loopback there are none.
 WireMode WireModeOf(const AgentCommandOptions& options, bool has_keys) {
   for (const WireMode mode :
        {WireMode::kPlain, WireMode::kSigned, WireMode::kSealed}) {

@@ -81,7 +81,7 @@ class ClusterClient {
   // it is bound, and nothing is made for it. Errors: as Collect().
   absl::StatusOr<Bound> Watch(JobId job, const std::vector<Label>& labels,
                               absl::Duration patience);
-  // Those of `labels` that some agent holds now. Errors: as Collect().
+  // The part of `labels` that some agent holds now. Errors: as Collect().
   absl::StatusOr<Bound> TakeHeld(JobId job, std::vector<Label> labels);
   // Gives agents inputs that they ask for, for so long. Errors: as Collect().
   absl::Status Serve(absl::Duration time);
@@ -154,7 +154,7 @@ class ClusterClient {
   absl::Status AskForMore();
   absl::Status TakeFrame(const ControlFrame& frame);
   absl::Status GiveChunks(absl::string_view wanted);
-  // Those of `labels` that the agent behind `client` holds.
+  // The part of `labels` that the agent behind `client` holds.
   static absl::StatusOr<Bound> TakeHeldOf(ControlCaller& client, JobId job,
                                           const std::vector<Label>& labels);
   // Copies what is lent beyond that, and gives it back.

@@ -29,7 +29,7 @@ struct NamedJob {
   std::string ToWords() const;
 };
 
-// What names no job of any cluster. Errors: kNotFound.
+// Errors: kNotFound for digits that no job of any cluster begins with.
 absl::Status CheckDigits(absl::string_view digits, absl::string_view cluster);
 
 // The one job whose hash begins with `digits`; of several, the one that runs,

@@ -80,7 +80,7 @@ class Fetch {
     while (true) {
       if (client_.HasAll()) {
         DOGGED_ASSIGN_OR_RETURN(const bool has_all, client_.CopyLent());
-        // What follows may ask for the job's end.
+        // Commands that follow may ask for the job's end.
         if (has_all && named_.record().state == JobState::kDone) break;
       }
       if (IsInterrupted()) {

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
-#include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/jobs/watched_labels.h"
 #include "apps/dogged/process/errors.h"
@@ -17,14 +16,9 @@ namespace {
 
 absl::Status Get(const ClusterOptions& options,
                  const Environment& environment) {
-  DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<ClusterClient> client,
-                          OpenCluster(options, environment));
-  DOGGED_ASSIGN_OR_RETURN(const NamedJob named,
-                          FindNamedJob(*client, options.job, options.cluster));
-  DOGGED_ASSIGN_OR_RETURN(const Job job, FetchJob(*client, named));
-  const KernelSource kernels(environment);
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels,
-                          LabelsOf(job, options.label, kernels));
+  DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
+                          OpenLabels(options, environment));
+  const auto& [client, named, job, labels] = asked;
   if (labels.size() != 1) {
     return absl::NotFoundError(absl::StrCat(
         options.label, " are ", labels.size(),

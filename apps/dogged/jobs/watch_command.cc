@@ -9,8 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
-#include "apps/dogged/client/open_cluster.h"
-#include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/jobs/watched_labels.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/run/interrupt.h"
@@ -49,7 +47,7 @@ class Watch {
       auto now = PollNamedJob(client_, named_.record().hash);
       if (!now.empty()) named_ = std::move(now.front());
     }
-    // Those that were bound at the very end, or before it was asked for them.
+    // Labels that were bound at the very end, or before it was asked for them.
     DOGGED_ASSIGN_OR_RETURN(
         const auto held, client_.TakeHeld(named_.record().job(),
                                           {missing_.begin(), missing_.end()}));
@@ -77,14 +75,9 @@ class Watch {
 
 absl::Status RunWatch(const ClusterOptions& options,
                       const Environment& environment) {
-  DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<ClusterClient> client,
-                          OpenCluster(options, environment));
-  DOGGED_ASSIGN_OR_RETURN(const NamedJob named,
-                          FindNamedJob(*client, options.job, options.cluster));
-  DOGGED_ASSIGN_OR_RETURN(const Job job, FetchJob(*client, named));
-  const KernelSource kernels(environment);
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels,
-                          LabelsOf(job, options.label, kernels));
+  DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
+                          OpenLabels(options, environment));
+  const auto& [client, named, job, labels] = asked;
   const InterruptsDeferred deferred;
   return Watch(*client, named, job.program, labels).Run();
 }

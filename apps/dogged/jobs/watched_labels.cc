@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/selection.h"
@@ -66,6 +67,19 @@ absl::StatusOr<std::vector<Label>> LabelsOf(const Job& job,
                         "--coalesce off to look at it"));
   }
   return LabelsIn(*array, box);
+}
+
+absl::StatusOr<NamedLabels> OpenLabels(const ClusterOptions& options,
+                                       const Environment& environment) {
+  NamedLabels out;
+  DOGGED_ASSIGN_OR_RETURN(out.client, OpenCluster(options, environment));
+  DOGGED_ASSIGN_OR_RETURN(
+      out.named, FindNamedJob(*out.client, options.job, options.cluster));
+  DOGGED_ASSIGN_OR_RETURN(out.job, FetchJob(*out.client, out.named));
+  const KernelSource kernels(environment);
+  DOGGED_ASSIGN_OR_RETURN(out.labels,
+                          LabelsOf(out.job, options.label, kernels));
+  return out;
 }
 
 std::string LabelLine(const Program& program, const Label& label,

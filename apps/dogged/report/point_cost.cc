@@ -14,7 +14,7 @@ namespace {
 // label, and a Cholesky, whose points read three.
 constexpr absl::Duration kTask = absl::Nanoseconds(140);
 constexpr absl::Duration kFurtherUse = absl::Nanoseconds(250);
-// Of two agents of one worker, all in all.
+// Time of two agents of one worker, all in all.
 constexpr absl::Duration kTaskOfAgents = absl::Nanoseconds(4500);
 constexpr absl::Duration kFurtherUseOfAgents = absl::Nanoseconds(2200);
 

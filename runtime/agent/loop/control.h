@@ -79,7 +79,7 @@ struct LinkStatus {
   AgentId to;
   // That it takes; 0: not known, as nothing has had to wait for it yet.
   double bytes_per_second = 0;
-  // Of a ping and its answer, usually; less than 0: not known.
+  // Time of a ping and its answer, usually; less than 0: not known.
   double round_trip_seconds = -1;
 };
 

@@ -83,7 +83,7 @@ struct JobSummary {
   std::string note;  // reason for waiting, for people; mostly empty
   // Troubles of live agents with it, for people (troubles.h).
   std::vector<std::string> troubles;
-  // Of a job that is done: labels that this agent holds of it, their bytes in
+  // Labels that this agent holds of a job that is done, their bytes in
   // memory with those of inputs, and how long they stay however often they are
   // fetched.
   int64_t kept_labels = 0;
