@@ -120,6 +120,10 @@ class LocalRun {
   // Keeps the record for the rest of the worker's batch, or for any task.
   static void Recycle(Worker& worker, std::unique_ptr<Activation> record);
   void Bind(Worker& worker, const Label& label, Value& value);
+  // Consumers of `label` behind `last`, by its use `use`, wait until a worker
+  // draws them.
+  void LeaveConsumers(const Label& label, const Task& last, int use,
+                      const Value& value);
   void Release(Worker& worker, std::unique_ptr<Activation> record);
   // Queues tasks that became ready; returns the task to run next, if any.
   std::unique_ptr<Activation> FlushReady(Worker& worker, bool keep_one);
