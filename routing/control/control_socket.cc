@@ -167,6 +167,11 @@ bool ControlPort::HasUnsent(const Connection& connection) {
          (connection.channel->is_open() && !connection.queue.empty());
 }
 
+std::string ControlPort::PeerHost(ConnectionId id) const {
+  const auto it = connections_.find(id);
+  return it == connections_.end() ? "" : PeerAddress(it->second.fd).Host();
+}
+
 int64_t ControlPort::queued_bytes(ConnectionId id) const {
   const auto it = connections_.find(id);
   if (it == connections_.end()) return 0;

@@ -101,6 +101,8 @@ class ControlPort {
   // with more than kControlFrameBytesMax bytes queued is closed.
   void Send(ConnectionId connection, uint8_t type, const Bytes& body);
 
+  // The numeric address of the other end's host; empty for one that is gone.
+  std::string PeerHost(ConnectionId connection) const;
   // Bytes that wait for the other end to take them.
   int64_t queued_bytes(ConnectionId connection) const;
   // Ends the connection once all that is queued was sent. No kClosed follows.

@@ -26,6 +26,11 @@ std::string SocketAddress::ToString() const {
   return absl::StrCat(text, ":", ntohs(in->sin_port));
 }
 
+std::string SocketAddress::Host() const {
+  const std::string text = ToString();
+  return text.substr(0, text.rfind(':'));
+}
+
 bool SocketAddress::IsLoopback() const {
   if (family() == AF_INET6) {
     const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&storage);

@@ -21,6 +21,8 @@ struct SocketAddress {
   int family() const { return storage.ss_family; }
   // "127.0.0.1:7000", "[::1]:7000".
   std::string ToString() const;
+  // The same without the port.
+  std::string Host() const;
   bool IsLoopback() const;
   // All interfaces, 0.0.0.0 or [::]: an address to listen at, and none that
   // leads anywhere.

@@ -1,41 +1,15 @@
 #include "routing/fabric/fabric_module.h"
 
 #include <dlfcn.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <climits>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/base/clock.h"
 
 namespace dogged {
 namespace {
-
-// No provider sends so much without a buffer of its own.
-constexpr size_t kLargeMessageBytes = 8192;
-// A message to oneself takes no longer, if it goes at all.
-constexpr absl::Duration kOwnMessageTime = absl::Seconds(10);
-
-// Where addresses are limited, values may take the last ones before the first
-// message goes out, and libfabric, which takes its buffers then, would say
-// "again" for ever. So this agent writes to itself at once.
-bool TakesBuffers(Transport& transport, AgentId self) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-    return true;
-  }
-  transport.SetPeer(self, transport.address());
-  transport.Send(self, Bytes(std::string(kLargeMessageBytes, ' ')));
-  SystemClock clock;
-  const absl::Time deadline = clock.Now() + kOwnMessageTime;
-  std::vector<Arrival> arrivals;
-  while (arrivals.empty() && clock.Now() < deadline) transport.Poll(arrivals);
-  transport.ForgetPeer(self);
-  return !arrivals.empty();
-}
 
 std::string FolderOfProgram() {
   char path[PATH_MAX];
@@ -46,7 +20,7 @@ std::string FolderOfProgram() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transport>> LoadFabricTransport(
+absl::StatusOr<std::unique_ptr<FabricTransport>> LoadFabricTransport(
     absl::string_view libdir, const FabricOptions& options) {
   const std::string path =
       absl::StrCat(libdir.empty() ? FolderOfProgram() : std::string(libdir),
@@ -62,13 +36,9 @@ absl::StatusOr<std::unique_ptr<Transport>> LoadFabricTransport(
     return absl::UnavailableError(absl::StrCat(path, ": not a transport"));
   }
   std::string error;
-  std::unique_ptr<Transport> transport(make(options, error));
+  std::unique_ptr<FabricTransport> transport(make(options, error));
   if (transport == nullptr) {
     return absl::UnavailableError(absl::StrCat("no transport: ", error));
-  }
-  if (!TakesBuffers(*transport, options.self)) {
-    return absl::UnavailableError(
-        "no transport: libfabric has no memory for messages");
   }
   return transport;
 }

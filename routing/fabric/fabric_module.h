@@ -8,7 +8,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "routing/fabric/fabric_transport.h"
-#include "routing/transport/transport.h"
 
 namespace dogged {
 
@@ -18,7 +17,7 @@ namespace dogged {
 // their own.
 //
 // Errors: kUnavailable, naming the missing part.
-absl::StatusOr<std::unique_ptr<Transport>> LoadFabricTransport(
+absl::StatusOr<std::unique_ptr<FabricTransport>> LoadFabricTransport(
     absl::string_view libdir, const FabricOptions& options);
 
 }  // namespace dogged

@@ -1,272 +1,209 @@
-// Transport over libfabric: reliable datagram endpoints (FI_EP_RDM), here
-// through `tcp;ofi_rxm`, the provider that sleeps properly. Built as a module.
+// Transport over libfabric: connected endpoints (FI_EP_MSG), here of the
+// provider `tcp`, one connection for each way between two agents, made when the
+// first message wants it. Built as a module.
 //
-// libfabric says nothing of a peer's death: sends to it get EAGAIN for ever or
-// never complete. So each peer has a window of operations and a bounded queue
-// of its own, and an operation in flight keeps its buffer until it completes or
-// the endpoint is closed. Addresses are never removed from the address vector:
-// a send to a removed one crashes.
+// libfabric says nothing of a peer's death, and late of a connection's: each
+// peer has a window of messages in libfabric's hands and a bounded queue of its
+// own. A connection that ends loses what it carried; the next message makes
+// another one.
+//
+// The provider believes what it reads: with `keeps_strangers_out` only
+// connections reach it that their agents have announced (Admission). The one
+// that connects binds its end first, so its port is known; the other one's
+// kernel lets that port in, for some seconds; and the token that came with the
+// announcement comes again with the connection.
 #include "routing/fabric/fabric_transport.h"
 
 #include <poll.h>
-#include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "routing/control/socket_address.h"
 #include "routing/fabric/fabric_buffers.h"
+#include "routing/fabric/fabric_domain.h"
+#include "routing/fabric/fabric_link.h"
+#include "routing/fabric/port_filter.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
 
-constexpr uint32_t kApiVersion = FI_VERSION(1, 17);
-// Providers in the order in which they are tried.
-constexpr const char* kProviders[] = {"tcp;ofi_rxm", "tcp", "net"};
-constexpr int kReceivesPosted = 64;
-constexpr int kWindow = 16;  // operations in flight to one peer
+constexpr int kWindow = 16;  // messages in libfabric's hands, to one peer
 constexpr int kCompletionsPerRead = 32;
 constexpr int kReadsPerPoll = 32;
 // Bytes of a message beyond limits.segment_bytes, at most.
 constexpr int64_t kHeadersBytesMax = 1024;
 constexpr absl::Duration kRetryFirst = absl::Milliseconds(1);
-constexpr absl::Duration kRetryMost = absl::Milliseconds(100);
+constexpr absl::Duration kRetryMost = absl::Seconds(1);
+// A connection is admitted, and then made, within this.
+constexpr absl::Duration kConnectTimeMax = absl::Seconds(3);
+// Connections' events are looked at so often, if nothing calls for it.
+constexpr absl::Duration kEventsWithin = absl::Milliseconds(1);
 
-// Leads each message: magic, length of the rest, source, target.
-constexpr uint32_t kMagic = 0x46474f44;
-constexpr int64_t kHeaderBytes = 24;
+// Introduces a connection to the agent that it goes to: its source and target,
+// and a token (zero where all connections are admitted).
+struct Greeting {
+  static constexpr uint32_t kMagic = 0x31674464;  // "dDg1"
+  static constexpr size_t kTokenBytes = 16;
 
-std::string HeaderOf(AgentId source, AgentId target, int64_t length) {
-  Encoder encoder;
-  encoder.PutU32(kMagic);
-  encoder.PutU32(static_cast<uint32_t>(length));
-  encoder.PutId(source);
-  encoder.PutId(target);
-  return encoder.Take();
-}
+  AgentId source;
+  AgentId target;
+  std::string token = std::string(kTokenBytes, '\0');
 
-std::string FabricError(absl::string_view what, ssize_t code) {
-  return absl::StrCat(what, ": ", fi_strerror(static_cast<int>(-code)));
-}
-
-static_assert(sizeof(fi_context2) <= sizeof(FabricOperation::context));
-
-struct FidCloser {
-  template <typename F>
-  void operator()(F* object) const {
-    fi_close(&object->fid);
+  std::string Encode() const {
+    Encoder encoder;
+    encoder.PutU32(kMagic);
+    encoder.PutId(source);
+    encoder.PutId(target);
+    encoder.PutString(token);
+    return encoder.Take();
+  }
+  // Errors: kInvalidArgument.
+  static absl::StatusOr<Greeting> DecodeFrom(Decoder& decoder) {
+    Greeting greeting;
+    const uint32_t magic = decoder.GetU32();
+    greeting.source = decoder.GetId<AgentId>();
+    greeting.target = decoder.GetId<AgentId>();
+    greeting.token = std::string(decoder.GetString());
+    if (!decoder.ok() || magic != kMagic || greeting.source.IsNone() ||
+        greeting.token.size() != kTokenBytes) {
+      return absl::InvalidArgumentError("no greeting of an agent");
+    }
+    return greeting;
   }
 };
-template <typename F>
-using FidPtr = std::unique_ptr<F, FidCloser>;
 
-class FabricTransport : public Transport {
+class LibfabricTransport : public FabricTransport {
  public:
-  explicit FabricTransport(const FabricOptions& options)
+  explicit LibfabricTransport(const FabricOptions& options)
       : options_(options),
         pool_(std::make_shared<BufferPool>(options.limits.segment_bytes +
-                                           kHeadersBytesMax + kHeaderBytes)) {}
-  ~FabricTransport() override;
+                                           kHeadersBytesMax)) {}
+  ~LibfabricTransport() override;
 
   // Empty, or the error in words.
   std::string Open();
 
-  void Send(AgentId to, Bytes message) override;
+  void Send(AgentId to, Bytes message) override {
+    SendParts(to, message, Bytes());
+  }
+  void SendParts(AgentId to, const Bytes& head, const Bytes& body) override;
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
   void ForgetPeer(AgentId peer) override;
-  std::string address() const override { return address_; }
+  std::string address() const override { return fabric_.address.ToString(); }
   int64_t queued_bytes(AgentId peer) const override;
   int wait_fd() const override { return epoll_fd_; }
   bool PrepareToWait() override;
   void SetWaiting(bool is_waiting) override;
   bool HasArrivals() const override;
   int64_t dropped_count() const override { return dropped_count_; }
+  int64_t refused_count() const override { return refused_count_; }
+
+  std::vector<AdmissionRequest> TakeRequests() override {
+    return std::exchange(requests_, {});
+  }
+  void Settle(AgentId to, bool is_admitted) override;
+  absl::Status Admit(absl::string_view host, absl::string_view words) override;
+  std::string warning() const override { return fabric_.warning; }
 
  private:
   struct Peer {
-    fi_addr_t address = FI_ADDR_UNSPEC;
-    int in_flight = 0;
-    int64_t bytes = 0;  // queued and in flight
-    std::deque<std::unique_ptr<SendOperation>> queue;
-    // libfabric said "again": not before this.
-    absl::Time retry_at = absl::InfinitePast();
+    enum class State { kApart, kAsking, kConnecting, kConnected };
+    std::string address_text;
+    SocketAddress address;
+    State state = State::kApart;
+    // The port that a connection comes from is not the one announced.
+    bool is_translated = false;
+    FabricLink* link = nullptr;  // but for kApart
+    std::string token;
+    int64_t bytes = 0;  // queued, and in libfabric's hands
+    std::deque<std::pair<Bytes, Bytes>> queue;
+    // Of the present state; nothing is tried before, or it failed by then.
+    absl::Time due = absl::InfinitePast();
     absl::Duration retry_after = kRetryFirst;
   };
+  // A connection that may come.
+  struct Expected {
+    AgentId source;
+    FilteredSource from;
+    absl::Time until;
+  };
 
-  std::string FindProvider();
-  std::string OpenEndpoint();
-  std::string OpenWait();
-  void PostReceives();
+  bool Wait(int fd);
+  // Goes on with what `peer` has to do at `now`.
+  void Advance(AgentId id, Peer& peer, absl::Time now);
+  void Begin(AgentId id, Peer& peer, absl::Time now);
+  void Connect(AgentId id, Peer& peer, absl::Time now);
+  void Push(Peer& peer, absl::Time now);
+  // Its connection is of no use, or could not be made.
+  void Part(Peer& peer, absl::Time now);
+  FabricLink* AddLink(AgentId peer, FabricLink::Way way);
+  void CloseLink(FabricLink* link);
+  void EraseIfDone(FabricLink* link);
+  void EndLink(FabricLink* link, absl::Time now);
+  void ReadEvents(absl::Time now);
+  void TakeConnection(fi_info* info, absl::string_view words);
+  absl::Status CheckGreeting(absl::string_view words, Greeting& greeting);
+  void FilterExpected();
+  void ReadCompletions(std::vector<Arrival>& arrivals);
   void Complete(const fi_cq_msg_entry& entry, std::vector<Arrival>& arrivals);
   void CompleteWithError();
-  void FinishSend(SendOperation* operation);
-  void TakeMessage(std::unique_ptr<ReceiveBuffer> buffer, int64_t size,
-                   std::vector<Arrival>& arrivals);
-  void Push(Peer& peer, absl::Time now);
   void ArmTimer();
   void SetWatched(bool is_watched);
+  absl::Time Now() { return clock_.Now(); }
 
-  FabricOptions options_;
-  std::shared_ptr<BufferPool> pool_;
+  const FabricOptions options_;
+  const std::shared_ptr<BufferPool> pool_;
   SystemClock clock_;
-  std::string address_;
-
-  struct InfoFreer {
-    void operator()(fi_info* info) const { fi_freeinfo(info); }
-  };
-  // Closed in the opposite order; buffers in flight go after the endpoint.
-  std::map<SendOperation*, std::unique_ptr<SendOperation>> sending_;
-  std::map<ReceiveBuffer*, std::unique_ptr<ReceiveBuffer>> receiving_;
-  std::unique_ptr<fi_info, InfoFreer> info_;
-  FidPtr<fid_fabric> fabric_;
-  FidPtr<fid_domain> domain_;
-  FidPtr<fid_av> av_;
-  FidPtr<fid_cq> cq_;
-  FidPtr<fid_ep> endpoint_;
-
+  FabricDomain fabric_;
+  // Links' connections are closed before fabric_ is.
+  std::map<const FabricLink*, std::unique_ptr<FabricLink>> links_;
   std::map<AgentId, Peer> peers_;
-  std::map<std::string, fi_addr_t> addresses_;
+  std::vector<AdmissionRequest> requests_;
+  std::map<std::string, Expected> expected_;  // by token
   int epoll_fd_ = -1;
   int timer_fd_ = -1;
   bool is_armed_ = false;
-  int cq_fd_ = -1;
+  absl::Time events_due_ = absl::InfinitePast();
   bool is_waiting_ = false;  // a thread, for epoll_fd_
   // Completions make epoll_fd_ readable. Not so while another thread than the
   // waiting one uses this, for that one polls.
   bool is_watched_ = true;
   int64_t dropped_count_ = 0;
+  int64_t refused_count_ = 0;
 };
 
-FabricTransport::~FabricTransport() {
-  endpoint_.reset();
+LibfabricTransport::~LibfabricTransport() {
+  for (const auto& [key, link] : links_) link->Close();
   if (timer_fd_ >= 0) close(timer_fd_);
   if (epoll_fd_ >= 0) close(epoll_fd_);
 }
 
-// --- Opening -------------------------------------------------------------
-
-// Sets variables that the provider has no interface for, unless the user has
-// set them. Whole messages travel eagerly, which takes 1.2 to 2 times less
-// time; libfabric then holds two pools of 1024 buffers of that length.
-void TuneProvider(int64_t message_bytes) {
-  const std::string buffer_bytes =
-      absl::StrCat((message_bytes + 8191) / 4096 * 4096);
-  const std::pair<const char*, const char*> settings[] = {
-      {"FI_OFI_RXM_BUFFER_SIZE", buffer_bytes.c_str()},
-      {"FI_OFI_RXM_TX_SIZE", "256"},
-      {"FI_OFI_RXM_RX_SIZE", "256"},
-      {"FI_OFI_RXM_MSG_TX_SIZE", "32"},
-      {"FI_OFI_RXM_MSG_RX_SIZE", "32"},
-      {"FI_OFI_RXM_USE_SRX", "1"},
-  };
-  for (const auto& [name, text] : settings) setenv(name, text, 0);
-}
-
-std::string FabricTransport::Open() {
-  TuneProvider(pool_->size());
-  std::string error = FindProvider();
-  if (error.empty()) error = OpenEndpoint();
-  if (error.empty()) error = OpenWait();
-  if (error.empty()) PostReceives();
-  return error;
-}
-
-std::string FabricTransport::FindProvider() {
-  std::vector<std::string> names(std::begin(kProviders), std::end(kProviders));
-  if (!options_.provider.empty()) names = {options_.provider};
-  int code = -FI_ENODATA;
-  for (const std::string& name : names) {
-    std::unique_ptr<fi_info, InfoFreer> hints(fi_allocinfo());
-    hints->caps = FI_MSG;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    hints->domain_attr->mr_mode = 0;
-    hints->fabric_attr->prov_name = strdup(name.c_str());
-    fi_info* found = nullptr;
-    code = fi_getinfo(kApiVersion, options_.host.c_str(),
-                      std::to_string(options_.port).c_str(), FI_SOURCE,
-                      hints.get(), &found);
-    if (code == 0) {
-      info_.reset(found);
-      return "";
-    }
-  }
-  return FabricError(
-      absl::StrCat("no libfabric provider of reliable datagrams (tried ",
-                   names.front(), ") at ", options_.host),
-      code);
-}
-
-std::string FabricTransport::OpenEndpoint() {
-  fid_fabric* fabric = nullptr;
-  int code = fi_fabric(info_->fabric_attr, &fabric, nullptr);
-  if (code != 0) return FabricError("fi_fabric", code);
-  fabric_.reset(fabric);
-  fid_domain* domain = nullptr;
-  code = fi_domain(fabric, info_.get(), &domain, nullptr);
-  if (code != 0) return FabricError("fi_domain", code);
-  domain_.reset(domain);
-  fi_av_attr av_attr{};
-  fid_av* av = nullptr;
-  code = fi_av_open(domain, &av_attr, &av, nullptr);
-  if (code != 0) return FabricError("fi_av_open", code);
-  av_.reset(av);
-  fi_cq_attr cq_attr{};
-  cq_attr.size = 4096;
-  cq_attr.format = FI_CQ_FORMAT_MSG;
-  cq_attr.wait_obj = FI_WAIT_FD;
-  fid_cq* cq = nullptr;
-  code = fi_cq_open(domain, &cq_attr, &cq, nullptr);
-  if (code != 0) return FabricError("fi_cq_open", code);
-  cq_.reset(cq);
-  fid_ep* endpoint = nullptr;
-  code = fi_endpoint(domain, info_.get(), &endpoint, nullptr);
-  if (code != 0) return FabricError("fi_endpoint", code);
-  endpoint_.reset(endpoint);
-  code = fi_ep_bind(endpoint, &av->fid, 0);
-  if (code == 0) code = fi_ep_bind(endpoint, &cq->fid, FI_SEND | FI_RECV);
-  if (code == 0) code = fi_enable(endpoint);
-  if (code != 0) return FabricError("fi_enable", code);
-  SocketAddress at;
-  size_t size = sizeof(at.storage);
-  code = fi_getname(&endpoint->fid, &at.storage, &size);
-  if (code != 0) return FabricError("fi_getname", code);
-  if (at.family() != AF_INET && at.family() != AF_INET6) {
-    return absl::StrCat("provider ", info_->fabric_attr->prov_name,
-                        " has no IP addresses");
-  }
-  address_ = at.ToString();
-  return "";
-}
-
-std::string FabricTransport::OpenWait() {
-  const int code = fi_control(&cq_->fid, FI_GETWAIT, &cq_fd_);
-  if (code != 0) return FabricError("fi_control(FI_GETWAIT)", code);
+std::string LibfabricTransport::Open() {
+  std::string error = fabric_.Open(options_);
+  if (!error.empty()) return error;
   epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  for (int fd : {cq_fd_, timer_fd_}) {
+  for (const int fd : {fabric_.completions_fd, fabric_.events_fd, timer_fd_}) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.fd = fd;
@@ -279,254 +216,452 @@ std::string FabricTransport::OpenWait() {
 
 // --- Peers ---------------------------------------------------------------
 
-void FabricTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
+void LibfabricTransport::SetPeer(AgentId peer,
+                                 absl::string_view fabric_address) {
   const std::string text(
       fabric_address.substr(0, fabric_address.find(kOtherWay)));
-  auto [known, is_new] = addresses_.try_emplace(text, FI_ADDR_UNSPEC);
-  if (is_new) {
-    const absl::StatusOr<SocketAddress> at = ResolveAddress(text);
-    if (!at.ok() || fi_av_insert(av_.get(), at->get(), 1, &known->second, 0,
-                                 nullptr) != 1) {
-      addresses_.erase(known);
-      return;  // sends to it will be dropped and counted
-    }
-  }
-  peers_[peer].address = known->second;
+  Peer& known = peers_[peer];
+  if (known.address_text == text) return;
+  known.address_text = text;
+  // Without an address sends to it will be dropped and counted.
+  known.address = ResolveAddress(text).value_or(SocketAddress());
 }
 
-void FabricTransport::ForgetPeer(AgentId peer) {
-  auto it = peers_.find(peer);
+void LibfabricTransport::ForgetPeer(AgentId peer) {
+  const auto it = peers_.find(peer);
   if (it == peers_.end()) return;
   dropped_count_ += std::ssize(it->second.queue);
+  if (it->second.link != nullptr) CloseLink(it->second.link);
   peers_.erase(it);
+  std::vector<FabricLink*> incoming;
+  for (const auto& [key, link] : links_) {
+    if (link->peer() == peer && !link->IsClosed()) {
+      incoming.push_back(link.get());
+    }
+  }
+  for (FabricLink* link : incoming) CloseLink(link);
 }
 
-int64_t FabricTransport::queued_bytes(AgentId peer) const {
-  auto it = peers_.find(peer);
+int64_t LibfabricTransport::queued_bytes(AgentId peer) const {
+  const auto it = peers_.find(peer);
   return it == peers_.end() ? 0 : it->second.bytes;
+}
+
+FabricLink* LibfabricTransport::AddLink(AgentId peer, FabricLink::Way way) {
+  auto link = std::make_unique<FabricLink>(peer, way);
+  FabricLink* const key = link.get();
+  links_.emplace(key, std::move(link));
+  return key;
+}
+
+void LibfabricTransport::CloseLink(FabricLink* link) {
+  const FabricLink::Lost lost = link->Close();
+  dropped_count_ += lost.messages;
+  if (const auto it = peers_.find(link->peer());
+      it != peers_.end() && it->second.link == link) {
+    it->second.bytes -= lost.bytes;
+    it->second.link = nullptr;
+    it->second.state = Peer::State::kApart;
+  }
+  EraseIfDone(link);
+}
+
+void LibfabricTransport::EraseIfDone(FabricLink* link) {
+  if (link->IsClosed() && !link->HasOperations()) links_.erase(link);
+}
+
+// --- Connecting ----------------------------------------------------------
+
+void LibfabricTransport::Advance(AgentId id, Peer& peer, absl::Time now) {
+  switch (peer.state) {
+    case Peer::State::kApart:
+      if (!peer.queue.empty() && now >= peer.due) Begin(id, peer, now);
+      return;
+    case Peer::State::kAsking:
+    case Peer::State::kConnecting:
+      if (now >= peer.due) Part(peer, now);
+      return;
+    case Peer::State::kConnected:
+      if (!peer.queue.empty() && now >= peer.due) Push(peer, now);
+      return;
+  }
+}
+
+void LibfabricTransport::Begin(AgentId id, Peer& peer, absl::Time now) {
+  peer.link = AddLink(id, FabricLink::Way::kOut);
+  SocketAddress source;
+  std::string error;
+  FidPtr<fid_ep> endpoint = fabric_.MakeOutgoing(
+      peer.link, options_.keeps_strangers_out ? &source : nullptr, error);
+  if (endpoint == nullptr) return Part(peer, now);
+  peer.link->Open(std::move(endpoint));
+  Greeting greeting{.source = options_.self, .target = id};
+  if (!options_.keeps_strangers_out) {
+    peer.token = greeting.token;
+    return Connect(id, peer, now);
+  }
+  DOGGED_CHECK(getrandom(greeting.token.data(), greeting.token.size(), 0) ==
+               static_cast<ssize_t>(greeting.token.size()));
+  peer.token = greeting.token;
+  peer.state = Peer::State::kAsking;
+  peer.due = now + kConnectTimeMax;
+  Encoder words;
+  words.PutRaw(greeting.Encode());
+  words.PutString(peer.is_translated ? "" : source.ToString());
+  requests_.push_back({id, words.Take()});
+}
+
+void LibfabricTransport::Connect(AgentId id, Peer& peer, absl::Time now) {
+  const std::string words =
+      Greeting{.source = options_.self, .target = id, .token = peer.token}
+          .Encode();
+  peer.state = Peer::State::kConnecting;
+  peer.due = now + kConnectTimeMax;
+  if (fi_connect(peer.link->endpoint(), peer.address.get(), words.data(),
+                 words.size()) != 0) {
+    Part(peer, now);
+  }
+}
+
+void LibfabricTransport::Part(Peer& peer, absl::Time now) {
+  // It may have been admitted from another port than it had when it got there.
+  if (peer.state == Peer::State::kConnecting && now >= peer.due) {
+    peer.is_translated = !peer.is_translated;
+  }
+  CloseLink(peer.link);
+  peer.due = now + peer.retry_after;
+  peer.retry_after = std::min(2 * peer.retry_after, kRetryMost);
+}
+
+void LibfabricTransport::Settle(AgentId to, bool is_admitted) {
+  const auto it = peers_.find(to);
+  if (it == peers_.end() || it->second.state != Peer::State::kAsking) return;
+  const absl::Time now = Now();
+  if (is_admitted) {
+    Connect(to, it->second, now);
+  } else {
+    Part(it->second, now);
+  }
+  ArmTimer();
+}
+
+// --- Being connected to --------------------------------------------------
+
+absl::Status LibfabricTransport::Admit(absl::string_view host,
+                                       absl::string_view words) {
+  Decoder decoder(words);
+  DOGGED_ASSIGN_OR_RETURN(const Greeting greeting,
+                          Greeting::DecodeFrom(decoder));
+  const std::string source(decoder.GetString());
+  DOGGED_RETURN_IF_ERROR(decoder.Finish("request to be admitted"));
+  if (greeting.target != options_.self) {
+    return absl::NotFoundError("another incarnation was at this address");
+  }
+  if (std::ssize(expected_) >= kFilteredSourcesMax) {
+    return absl::ResourceExhaustedError("many connections are expected");
+  }
+  // Its own address and port, or nothing. Behind another address it has another
+  // port.
+  absl::string_view port = "0";
+  if (!source.empty()) {
+    DOGGED_ASSIGN_OR_RETURN(const SocketAddress own, ResolveAddress(source));
+    if (own.IsWildcard() || own.Host() == host) {
+      port = absl::string_view(source).substr(source.rfind(':') + 1);
+    }
+  }
+  DOGGED_ASSIGN_OR_RETURN(const SocketAddress from,
+                          ResolveAddress(absl::StrCat(host, ":", port)));
+  expected_[greeting.token] = {.source = greeting.source,
+                               .from = {from.storage},
+                               .until = Now() + options_.admitted_time};
+  FilterExpected();
+  ArmTimer();
+  return absl::OkStatus();
+}
+
+void LibfabricTransport::FilterExpected() {
+  std::vector<FilteredSource> sources;
+  for (const auto& [token, expected] : expected_) {
+    sources.push_back(expected.from);
+  }
+  fabric_.Admit(sources);
+}
+
+absl::Status LibfabricTransport::CheckGreeting(absl::string_view words,
+                                               Greeting& greeting) {
+  Decoder decoder(words);
+  DOGGED_ASSIGN_OR_RETURN(greeting, Greeting::DecodeFrom(decoder));
+  DOGGED_RETURN_IF_ERROR(decoder.Finish("greeting"));
+  if (greeting.target != options_.self) {
+    return absl::NotFoundError("for another incarnation");
+  }
+  if (!options_.keeps_strangers_out) return absl::OkStatus();
+  const auto expected = expected_.find(greeting.token);
+  if (expected == expected_.end() ||
+      expected->second.source != greeting.source) {
+    return absl::PermissionDeniedError("not admitted");
+  }
+  expected_.erase(expected);
+  FilterExpected();
+  return absl::OkStatus();
+}
+
+void LibfabricTransport::TakeConnection(fi_info* info,
+                                        absl::string_view words) {
+  const auto reject = [&] {
+    ++refused_count_;
+    fi_reject(fabric_.port.get(), info->handle, nullptr, 0);
+  };
+  Greeting greeting;
+  if (!CheckGreeting(words, greeting).ok()) return reject();
+  // An agent connects again when it has lost its connection.
+  std::vector<FabricLink*> former;
+  for (const auto& [key, link] : links_) {
+    if (link->way() == FabricLink::Way::kIn && !link->IsClosed() &&
+        link->peer() == greeting.source) {
+      former.push_back(link.get());
+    }
+  }
+  for (FabricLink* link : former) CloseLink(link);
+  FabricLink* const link = AddLink(greeting.source, FabricLink::Way::kIn);
+  std::string error;
+  link->Open(fabric_.MakeIncoming(info, link, error));
+  if (!link->IsClosed() && link->Receive(*pool_) == 0 &&
+      fi_accept(link->endpoint(), nullptr, 0) == 0) {
+    return;
+  }
+  CloseLink(link);
+  reject();
+}
+
+void LibfabricTransport::EndLink(FabricLink* link, absl::Time now) {
+  const auto it = peers_.find(link->peer());
+  if (it != peers_.end() && it->second.link == link) {
+    Part(it->second, now);
+  } else {
+    CloseLink(link);
+  }
+}
+
+void LibfabricTransport::ReadEvents(absl::Time now) {
+  events_due_ = now + kEventsWithin;
+  // A fi_eq_cm_entry and the words of a connection.
+  alignas(fi_eq_cm_entry) std::array<char, 512> buffer;
+  auto* const entry = reinterpret_cast<fi_eq_cm_entry*>(buffer.data());
+  constexpr ssize_t kEntryBytes = sizeof(fi_eq_cm_entry);
+  while (true) {
+    uint32_t event = 0;
+    // Where a foreign connection ends after too few bytes, the provider goes
+    // by errno: with an old EAGAIN it would keep it, readable for ever.
+    errno = 0;
+    const ssize_t size = fi_eq_read(fabric_.events.get(), &event, buffer.data(),
+                                    buffer.size(), 0);
+    if (size == -FI_EAVAIL) {
+      fi_eq_err_entry error{};
+      if (fi_eq_readerr(fabric_.events.get(), &error, 0) <= 0) return;
+      if (error.fid != nullptr && error.fid->context != nullptr) {
+        EndLink(static_cast<FabricLink*>(error.fid->context), now);
+      }
+      continue;
+    }
+    if (size < kEntryBytes) return;
+    if (event == FI_CONNREQ) {
+      const InfoPtr info(entry->info);
+      TakeConnection(info.get(), {buffer.data() + kEntryBytes,
+                                  static_cast<size_t>(size - kEntryBytes)});
+      continue;
+    }
+    auto* const link = static_cast<FabricLink*>(entry->fid->context);
+    if (link == nullptr) continue;
+    if (event == FI_SHUTDOWN) {
+      EndLink(link, now);
+    } else if (event == FI_CONNECTED && link->way() == FabricLink::Way::kOut) {
+      const auto it = peers_.find(link->peer());
+      if (it == peers_.end() || it->second.link != link) continue;
+      it->second.state = Peer::State::kConnected;
+      it->second.retry_after = kRetryFirst;
+      it->second.due = absl::InfinitePast();
+    }
+  }
 }
 
 // --- Sending -------------------------------------------------------------
 
-void FabricTransport::Send(AgentId to, Bytes message) {
-  auto it = peers_.find(to);
-  if (it == peers_.end() || message.size() > pool_->size() - kHeaderBytes ||
-      it->second.bytes + message.size() > options_.limits.outbox_bytes_max) {
+void LibfabricTransport::SendParts(AgentId to, const Bytes& head,
+                                   const Bytes& body) {
+  const int64_t size = head.size() + body.size();
+  const auto it = peers_.find(to);
+  if (it == peers_.end() || it->second.address.size == 0 ||
+      size > pool_->buffer_bytes() ||
+      it->second.bytes + size > options_.limits.outbox_bytes_max) {
     ++dropped_count_;
     return;
   }
   if (is_waiting_) SetWatched(false);
   Peer& peer = it->second;
-  auto operation = std::make_unique<SendOperation>();
-  operation->is_send = true;
-  operation->to = to;
-  operation->header = HeaderOf(options_.self, to, message.size());
-  operation->message = std::move(message);
-  peer.bytes += operation->message.size();
-  peer.queue.push_back(std::move(operation));
-  if (peer.retry_at == absl::InfinitePast()) Push(peer, absl::InfinitePast());
+  peer.bytes += size;
+  peer.queue.emplace_back(head, body);
+  if (peer.state == Peer::State::kConnected) {
+    if (peer.due == absl::InfinitePast()) Push(peer, absl::InfinitePast());
+  } else if (peer.state == Peer::State::kApart) {
+    Advance(to, peer, Now());
+    ArmTimer();
+  }
 }
 
 // Hands over as much of the queue as the window and libfabric allow.
-void FabricTransport::Push(Peer& peer, absl::Time now) {
-  while (!peer.queue.empty() && peer.in_flight < kWindow) {
-    SendOperation& operation = *peer.queue.front();
-    operation.pieces[0] = {operation.header.data(), operation.header.size()};
-    operation.pieces[1] = {const_cast<char*>(operation.message.data()),
-                           static_cast<size_t>(operation.message.size())};
-    const ssize_t code =
-        fi_sendv(endpoint_.get(), operation.pieces.data(), nullptr,
-                 operation.pieces.size(), peer.address, &operation.context);
-    if (code == -FI_EAGAIN) {
-      if (now == absl::InfinitePast()) now = clock_.Now();
-      peer.retry_at = now + peer.retry_after;
-      peer.retry_after = std::min(2 * peer.retry_after, kRetryMost);
-      ArmTimer();
-      return;
-    }
-    std::unique_ptr<SendOperation> front = std::move(peer.queue.front());
+void LibfabricTransport::Push(Peer& peer, absl::Time now) {
+  FabricLink& link = *peer.link;
+  while (!peer.queue.empty() && link.unsent_count() < kWindow) {
+    auto& [head, body] = peer.queue.front();
+    link.Add(std::move(head), std::move(body));
     peer.queue.pop_front();
-    peer.retry_at = absl::InfinitePast();
-    if (code != 0) {
-      peer.bytes -= front->message.size();
-      ++dropped_count_;
-      continue;
-    }
+  }
+  const FabricLink::Handed handed = link.HandOver();
+  if (handed == FabricLink::Handed::kAll) {
+    peer.due = absl::InfinitePast();
     peer.retry_after = kRetryFirst;
-    ++peer.in_flight;
-    SendOperation* key = front.get();
-    sending_.emplace(key, std::move(front));
+    return;
   }
+  if (now == absl::InfinitePast()) now = Now();
+  if (handed == FabricLink::Handed::kBroken) {
+    Part(peer, now);
+  } else {
+    peer.due = now + peer.retry_after;
+    peer.retry_after = std::min(2 * peer.retry_after, kRetryMost);
+  }
+  ArmTimer();
 }
 
-void FabricTransport::FinishSend(SendOperation* operation) {
-  auto it = sending_.find(operation);
-  DOGGED_CHECK(it != sending_.end());
-  auto peer = peers_.find(operation->to);
-  if (peer != peers_.end() && peer->second.in_flight > 0) {
-    --peer->second.in_flight;
-    peer->second.bytes =
-        std::max<int64_t>(0, peer->second.bytes - operation->message.size());
-  }
-  sending_.erase(it);
-}
-
-// Wakes the sleeper when the first peer is due for another try.
-void FabricTransport::ArmTimer() {
+// Wakes the sleeper when there is something to try, or to give up.
+void LibfabricTransport::ArmTimer() {
   absl::Time first = absl::InfiniteFuture();
   for (const auto& [id, peer] : peers_) {
-    if (!peer.queue.empty() && peer.retry_at != absl::InfinitePast()) {
-      first = std::min(first, peer.retry_at);
-    }
+    const bool is_at_rest = peer.state == Peer::State::kApart
+                                ? peer.queue.empty()
+                                : peer.state == Peer::State::kConnected &&
+                                      peer.due == absl::InfinitePast();
+    if (!is_at_rest) first = std::min(first, peer.due);
+  }
+  for (const auto& [token, expected] : expected_) {
+    first = std::min(first, expected.until);
   }
   itimerspec when{};
   is_armed_ = first != absl::InfiniteFuture();
-  const auto delay = std::max(first - clock_.Now(), absl::Microseconds(10));
+  const auto delay = std::max(first - Now(), absl::Microseconds(10));
   if (is_armed_) when.it_value = absl::ToTimespec(delay);
   timerfd_settime(timer_fd_, 0, &when, nullptr);
 }
 
 // --- Receiving -----------------------------------------------------------
 
-void FabricTransport::PostReceives() {
-  while (std::ssize(receiving_) < kReceivesPosted) {
-    std::unique_ptr<ReceiveBuffer> buffer = pool_->Take();
-    const ssize_t code = fi_recv(endpoint_.get(), buffer->bytes.get(),
-                                 static_cast<size_t>(pool_->size()), nullptr,
-                                 FI_ADDR_UNSPEC, &buffer->context);
-    if (code != 0) {  // tried again at the next Poll
-      pool_->Give(std::move(buffer));
-      return;
-    }
-    ReceiveBuffer* key = buffer.get();
-    receiving_.emplace(key, std::move(buffer));
-  }
-}
-
-void FabricTransport::SetWatched(bool is_watched) {
+void LibfabricTransport::SetWatched(bool is_watched) {
   if (std::exchange(is_watched_, is_watched) == is_watched) return;
+  const int fd = fabric_.completions_fd;
   epoll_event event{};
   event.events = is_watched ? uint32_t{EPOLLIN} : 0;
-  event.data.fd = cq_fd_;
-  DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, cq_fd_, &event) == 0);
+  event.data.fd = fd;
+  DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, fd, &event) == 0);
 }
 
-void FabricTransport::SetWaiting(bool is_waiting) {
+void LibfabricTransport::SetWaiting(bool is_waiting) {
   is_waiting_ = is_waiting;
   if (!is_waiting) SetWatched(true);
 }
 
-bool FabricTransport::HasArrivals() const {
+bool LibfabricTransport::HasArrivals() const {
   if (is_watched_) return false;
-  fid* waited[] = {&cq_->fid};
-  if (fi_trywait(fabric_.get(), waited, 1) != FI_SUCCESS) return true;
-  pollfd fd{.fd = cq_fd_, .events = POLLIN, .revents = 0};
+  fid* waited[] = {&fabric_.completions->fid};
+  if (fi_trywait(fabric_.fabric.get(), waited, 1) != FI_SUCCESS) return true;
+  pollfd fd{.fd = fabric_.completions_fd, .events = POLLIN, .revents = 0};
   return poll(&fd, 1, 0) > 0;
 }
 
-void FabricTransport::Poll(std::vector<Arrival>& arrivals) {
+bool LibfabricTransport::PrepareToWait() {
+  SetWatched(true);
+  events_due_ = absl::InfinitePast();
+  fid* waited[] = {&fabric_.completions->fid, &fabric_.events->fid};
+  return fi_trywait(fabric_.fabric.get(), waited, std::size(waited)) ==
+         FI_SUCCESS;
+}
+
+void LibfabricTransport::Poll(std::vector<Arrival>& arrivals) {
   if (is_waiting_) SetWatched(false);
+  ReadCompletions(arrivals);
+  const absl::Time now = Now();
+  if (is_armed_) {
+    uint64_t ignored = 0;
+    (void)!read(timer_fd_, &ignored, sizeof(ignored));
+    events_due_ = absl::InfinitePast();
+  }
+  if (now >= events_due_) ReadEvents(now);
+  if (std::erase_if(expected_, [now](const auto& one) {
+        return one.second.until <= now;
+      }) > 0) {
+    FilterExpected();
+  }
+  for (auto& [id, peer] : peers_) {
+    if (!peer.queue.empty() || peer.due > absl::InfinitePast()) {
+      Advance(id, peer, now);
+    }
+  }
+  if (is_armed_) ArmTimer();
+}
+
+void LibfabricTransport::ReadCompletions(std::vector<Arrival>& arrivals) {
   for (int i = 0; i < kReadsPerPoll; ++i) {
     fi_cq_msg_entry entries[kCompletionsPerRead];
-    // Where a foreign connection ends after too few bytes, the provider goes
-    // by errno: with an old EAGAIN it would keep it, readable for ever.
-    errno = 0;
-    const ssize_t count = fi_cq_read(cq_.get(), entries, kCompletionsPerRead);
+    const ssize_t count =
+        fi_cq_read(fabric_.completions.get(), entries, kCompletionsPerRead);
     if (count == -FI_EAVAIL) {
       CompleteWithError();
       continue;
     }
-    if (count <= 0) break;
+    if (count <= 0) return;
     for (ssize_t k = 0; k < count; ++k) Complete(entries[k], arrivals);
-    PostReceives();
   }
-  PostReceives();
-  uint64_t ignored = 0;
-  if (is_armed_) (void)!read(timer_fd_, &ignored, sizeof(ignored));
-  bool must_arm = is_armed_;
-  absl::Time now = absl::InfinitePast();
-  for (auto& [id, peer] : peers_) {
-    if (peer.queue.empty()) continue;
-    if (now == absl::InfinitePast()) now = clock_.Now();
-    if (peer.retry_at <= now) Push(peer, now);
-    must_arm = must_arm || !peer.queue.empty();
-  }
-  if (must_arm) ArmTimer();
 }
 
-void FabricTransport::Complete(const fi_cq_msg_entry& entry,
-                               std::vector<Arrival>& arrivals) {
-  auto* operation = static_cast<FabricOperation*>(entry.op_context);
-  if (operation->is_send) {
-    FinishSend(static_cast<SendOperation*>(operation));
-    return;
-  }
-  auto it = receiving_.find(static_cast<ReceiveBuffer*>(operation));
-  DOGGED_CHECK(it != receiving_.end());
-  std::unique_ptr<ReceiveBuffer> buffer = std::move(it->second);
-  receiving_.erase(it);
-  TakeMessage(std::move(buffer), static_cast<int64_t>(entry.len), arrivals);
-}
-
-void FabricTransport::CompleteWithError() {
-  fi_cq_err_entry entry{};
-  if (fi_cq_readerr(cq_.get(), &entry, 0) <= 0) return;
-  ++dropped_count_;
-  auto* operation = static_cast<FabricOperation*>(entry.op_context);
-  if (operation == nullptr) return;
-  if (operation->is_send) {
-    FinishSend(static_cast<SendOperation*>(operation));
-    return;
-  }
-  auto it = receiving_.find(static_cast<ReceiveBuffer*>(operation));
-  if (it == receiving_.end()) return;
-  pool_->Give(std::move(it->second));
-  receiving_.erase(it);
-}
-
-// Passes the message in `buffer` on, if it is for this incarnation.
-void FabricTransport::TakeMessage(std::unique_ptr<ReceiveBuffer> buffer,
-                                  int64_t size,
+void LibfabricTransport::Complete(const fi_cq_msg_entry& entry,
                                   std::vector<Arrival>& arrivals) {
-  const absl::string_view all(buffer->bytes.get(), static_cast<size_t>(size));
-  Decoder decoder(all);
-  const uint32_t magic = decoder.GetU32();
-  const int64_t length = decoder.GetU32();
-  const auto source = decoder.GetId<AgentId>();
-  const auto target = decoder.GetId<AgentId>();
-  if (!decoder.ok() || magic != kMagic || target != options_.self ||
-      source.IsNone() || length != decoder.remaining()) {
-    ++dropped_count_;
-    pool_->Give(std::move(buffer));
+  const auto* operation = static_cast<FabricOperation*>(entry.op_context);
+  FabricLink* const link = operation->link;
+  FabricLink::Completed completed =
+      link->Complete(operation, static_cast<int64_t>(entry.len), pool_);
+  if (completed.sent_bytes.has_value()) {
+    const auto it = peers_.find(link->peer());
+    if (it != peers_.end()) it->second.bytes -= *completed.sent_bytes;
+  }
+  if (completed.message.has_value()) {
+    arrivals.push_back({link->peer(), *std::move(completed.message)});
+  }
+  if (!completed.is_sound) {
+    ++refused_count_;
+    CloseLink(link);
     return;
   }
-  const absl::string_view message = all.substr(kHeaderBytes);
-  // A short message is copied, so that it does not hold a long buffer.
-  if (length < pool_->size() / 4) {
-    arrivals.push_back({source, Bytes::CopyOf(message)});
-    pool_->Give(std::move(buffer));
-    return;
-  }
-  std::shared_ptr<const void> owner(
-      buffer.release(), [pool = pool_](ReceiveBuffer* used) {
-        pool->Give(std::unique_ptr<ReceiveBuffer>(used));
-      });
-  arrivals.push_back({source, Bytes(std::move(owner), message)});
+  EraseIfDone(link);
 }
 
-bool FabricTransport::PrepareToWait() {
-  SetWatched(true);
-  fid* waited[] = {&cq_->fid};
-  return fi_trywait(fabric_.get(), waited, 1) == FI_SUCCESS;
+void LibfabricTransport::CompleteWithError() {
+  fi_cq_err_entry entry{};
+  if (fi_cq_readerr(fabric_.completions.get(), &entry, 0) <= 0) return;
+  const auto* operation = static_cast<FabricOperation*>(entry.op_context);
+  if (operation == nullptr) return;
+  FabricLink* const link = operation->link;
+  link->NoteFailed();
+  // A connection with a failed operation is of no use.
+  if (!link->IsClosed()) return EndLink(link, Now());
+  EraseIfDone(link);
 }
 
 }  // namespace
 }  // namespace dogged
 
-extern "C" __attribute__((visibility("default"))) dogged::Transport*
+extern "C" __attribute__((visibility("default"))) dogged::FabricTransport*
 dogged_make_fabric_transport(const dogged::FabricOptions& options,
                              std::string& error) {
-  auto transport = std::make_unique<dogged::FabricTransport>(options);
+  auto transport = std::make_unique<dogged::LibfabricTransport>(options);
   error = transport->Open();
   return error.empty() ? transport.release() : nullptr;
 }

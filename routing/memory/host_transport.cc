@@ -24,6 +24,8 @@ constexpr size_t kPeersMax = 32;            // of one host; `far` serves more
 constexpr uint64_t kRingBytes = 256 << 10;  // a power of two
 // Longer messages would fill a ring; they go by `far`.
 constexpr int64_t kMessageBytesMax = kRingBytes / 4;
+// So that several find room.
+constexpr int64_t kCutBytes = kRingBytes / 8;
 // Bytes held for a peer, and how long they are held while it has not mapped
 // this region: on a busy host a newcomer takes a while.
 constexpr int64_t kHeldBytesMax = 8 << 20;
@@ -299,6 +301,22 @@ void HostTransport::Send(AgentId to, Bytes message) {
   }
   peer.held_bytes += message.size();
   peer.held.push_back(std::move(message));
+}
+
+void HostTransport::SendParts(AgentId to, const Bytes& head,
+                              const Bytes& body) {
+  if (UsesRing(to)) return Transport::SendParts(to, head, body);
+  UseFar().SendParts(to, head, body);
+}
+
+int64_t HostTransport::message_bytes_max(AgentId to) const {
+  return UsesRing(to) ? kCutBytes : far_->message_bytes_max(to);
+}
+
+bool HostTransport::UsesRing(AgentId to) const {
+  const auto it = peers_.find(to);
+  return it != peers_.end() &&
+         (it->second->file != nullptr || it->second->has_ended);
 }
 
 void HostTransport::WakeEarly(AgentId to) {

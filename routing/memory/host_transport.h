@@ -5,8 +5,8 @@
 //
 // A message that finds no room in a ring is held until the reader has made
 // some, and for a moment where the peer has yet to map this region: the first
-// message through `far` costs libfabric some 30 ms and 42 MB. A peer that does
-// not map it, and messages longer than a quarter of a ring, go through `far`;
+// message through `far` makes a connection. A peer that does not map it, and
+// messages longer than a quarter of a ring, go through `far`;
 // messages may overtake each other then, as the port allows. Messages of a ring
 // are copied before they are looked at, and checked like all. A peer whose
 // process has ended gives its ring and its doorbells back within a second, long
@@ -39,6 +39,8 @@ class HostTransport : public Transport {
   HostTransport& operator=(const HostTransport&) = delete;
 
   void Send(AgentId to, Bytes message) override;
+  void SendParts(AgentId to, const Bytes& head, const Bytes& body) override;
+  int64_t message_bytes_max(AgentId to) const override;
   void WakeEarly(AgentId to) override;
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
@@ -87,6 +89,8 @@ class HostTransport : public Transport {
     return *far_;
   }
   bool HasRingArrivals() const;
+  // Messages to `to` go through a ring, or nowhere as its process has ended.
+  bool UsesRing(AgentId to) const;
   // False if there is no room, or no ring.
   bool Push(Peer& peer, const Bytes& message);
   // Pushes held messages that can go now, and sends by `far` those that have

@@ -66,7 +66,8 @@ void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
     // The header of a piece counts too, or the packer would cut again.
     offer.segment_bytes =
         SegmentBytesFor(offer.plan, body.size(), std::ssize(shipment.targets),
-                        limits_.segment_bytes * 3 / 4);
+                        std::min(limits_.multicast_segment_bytes_max,
+                                 limits_.segment_bytes * 3 / 4));
   }
   offer.tag = std::move(shipment.tag);
   offer.credit = offer.tag.empty() ? WindowOf(stream) : 0;

@@ -11,11 +11,6 @@ constexpr uint32_t kMagic = 0x44474f44;  // "DOGD"
 constexpr uint8_t kVersion = 1;
 constexpr int64_t kChecksumOffset = Envelope::kBytes - 8;
 
-// Checksum of the header without its last field, and of the body.
-uint64_t ChecksumOf(absl::string_view head, absl::string_view body) {
-  return Hash64(body, Hash64(head));
-}
-
 absl::StatusOr<Message> Refuse(Bytes& bytes, absl::string_view why) {
   const int64_t size = bytes.size();
   bytes = Bytes();
@@ -25,8 +20,8 @@ absl::StatusOr<Message> Refuse(Bytes& bytes, absl::string_view why) {
 
 }  // namespace
 
-void AppendMessage(Envelope head, absl::string_view first_piece,
-                   absl::string_view rest, std::string& out) {
+void AppendHead(Envelope head, absl::string_view first_piece,
+                absl::string_view rest, std::string& out) {
   head.length = static_cast<int64_t>(first_piece.size() + rest.size());
   Encoder encoder;
   encoder.PutU32(kMagic);
@@ -39,17 +34,15 @@ void AppendMessage(Envelope head, absl::string_view first_piece,
   encoder.PutId(head.view);
   encoder.PutId(head.job);
   encoder.PutU64(static_cast<uint64_t>(head.length));
-  const size_t start = out.size();
+  encoder.PutU64(Hash64(first_piece, rest, Hash64(encoder.view())));
   out.append(encoder.view().data(), encoder.view().size());
-  out.append(8, '\0');
   out.append(first_piece.data(), first_piece.size());
+}
+
+void AppendMessage(const Envelope& head, absl::string_view first_piece,
+                   absl::string_view rest, std::string& out) {
+  AppendHead(head, first_piece, rest, out);
   out.append(rest.data(), rest.size());
-  const absl::string_view body =
-      absl::string_view(out).substr(start + Envelope::kBytes);
-  uint64_t checksum = ChecksumOf(encoder.view(), body);
-  for (size_t i = 0; i < 8; ++i) {
-    out[start + kChecksumOffset + i] = static_cast<char>(checksum >> (8 * i));
-  }
 }
 
 absl::StatusOr<Message> TakeMessage(Bytes& bytes) {
@@ -73,8 +66,9 @@ absl::StatusOr<Message> TakeMessage(Bytes& bytes) {
   }
   head.length = static_cast<int64_t>(length);
   message.body = bytes.Slice(Envelope::kBytes, head.length);
-  if (ChecksumOf(bytes.view().substr(0, kChecksumOffset),
-                 message.body.view()) != checksum) {
+  // It covers the header without its last field, and the body.
+  if (Hash64(message.body.view(),
+             Hash64(bytes.view().substr(0, kChecksumOffset))) != checksum) {
     return Refuse(bytes, "wrong checksum");
   }
   const int64_t taken = Envelope::kBytes + head.length;

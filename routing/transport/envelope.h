@@ -56,8 +56,11 @@ struct Message {
 
 // Appends the envelope and the body, given as two pieces, to `out`.
 // `head.length` is set from the pieces; the checksum covers all of it.
-void AppendMessage(Envelope head, absl::string_view first_piece,
+void AppendMessage(const Envelope& head, absl::string_view first_piece,
                    absl::string_view rest, std::string& out);
+// The same without `rest`, which belongs behind it.
+void AppendHead(Envelope head, absl::string_view first_piece,
+                absl::string_view rest, std::string& out);
 
 // Takes the first message off `bytes`; its body shares their buffer.
 //

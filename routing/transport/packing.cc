@@ -76,14 +76,16 @@ absl::Status Packer::Forward(const Bytes& relayed, Transport& transport) {
 
 void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
                   std::string& packet) {
-  if (body.size() <= segment_bytes_) {
+  const AgentId next = relay_.IsNone() ? head.target : relay_;
+  if (body.size() <= SegmentBytes(next, transport)) {
     const int64_t size = Envelope::kBytes + body.size();
     const bool alone = body.size() >= alone_bytes_;
-    if (alone || std::ssize(packet) + size > segment_bytes_) {
+    if (alone || std::ssize(packet) + size > packet_bytes_max_) {
       Ship(head.target, transport, packet);
     }
-    AppendMessage(head, body.view(), {}, packet);
-    if (alone) Ship(head.target, transport, packet);
+    if (!alone) return AppendMessage(head, {}, body.view(), packet);
+    AppendHead(head, {}, body.view(), packet);
+    ShipParts(head.target, packet, body, transport);
     return;
   }
   Ship(head.target, transport, packet);
@@ -112,18 +114,22 @@ bool Packer::Advance(Rest& rest, Transport& transport) {
   const int64_t total = rest.body.size();
   std::string packet;
   while (rest.offset < total) {
-    const int64_t size = std::min(segment_bytes_, total - rest.offset);
+    const int64_t size =
+        std::min(SegmentBytes(next, transport), total - rest.offset);
     const int64_t queued = transport.queued_bytes(next);
     if (queued > 0 && queued + size > queue_bytes_max_ / 2) return false;
     Encoder encoder;
     SegmentHeader{rest.message_id, rest.offset, total}.EncodeTo(encoder);
-    packet.reserve(Envelope::kBytes + encoder.size() + size);
-    AppendMessage(rest.head, encoder.view(),
-                  rest.body.Slice(rest.offset, size).view(), packet);
-    Ship(to, transport, packet);
+    const Bytes piece = rest.body.Slice(rest.offset, size);
+    AppendHead(rest.head, encoder.view(), piece.view(), packet);
+    ShipParts(to, packet, piece, transport);
     rest.offset += size;
   }
   return true;
+}
+
+int64_t Packer::SegmentBytes(AgentId next, const Transport& transport) const {
+  return std::min(segment_bytes_, transport.message_bytes_max(next));
 }
 
 void Packer::AdvanceAll(Transport& transport) {
@@ -173,11 +179,25 @@ void Packer::Ship(AgentId to, Transport& transport, std::string& packet) {
   Send(to, Bytes(std::exchange(packet, std::string())), transport);
 }
 
+void Packer::ShipParts(AgentId to, std::string& head, const Bytes& body,
+                       Transport& transport) {
+  if (!relay_.IsNone()) {
+    head.append(body.data(), static_cast<size_t>(body.size()));
+    return Ship(to, transport, head);
+  }
+  Count(to, std::ssize(head) + body.size());
+  transport.SendParts(to, Bytes(std::exchange(head, std::string())), body);
+}
+
 void Packer::Send(AgentId next, Bytes packet, Transport& transport) {
-  ++packets_sent_;
-  bytes_sent_ += packet.size();
-  sent_[next] += packet.size();
+  Count(next, packet.size());
   transport.Send(next, std::move(packet));
+}
+
+void Packer::Count(AgentId next, int64_t bytes) {
+  ++packets_sent_;
+  bytes_sent_ += bytes;
+  sent_[next] += bytes;
 }
 
 void Packer::SampleLinks(absl::Time now, const Transport& transport) {

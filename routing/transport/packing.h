@@ -1,6 +1,6 @@
 // Packer and Unpacker: between the outbox and the transport. Small messages to
 // the same agent within one pass travel as one transport message of up to
-// limits.segment_bytes; those of limits.alone_bytes or more travel alone, so
+// limits.packet_bytes_max; those of limits.alone_bytes or more travel alone, so
 // that a relay need not wait for the next one; longer bodies are cut, and put
 // together on arrival. A body longer than the bytes that may wait for an agent
 // goes as that agent takes it, beside shorter messages. Packets for an agent
@@ -9,6 +9,7 @@
 #ifndef DOGGED_ROUTING_TRANSPORT_PACKING_H_
 #define DOGGED_ROUTING_TRANSPORT_PACKING_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -37,6 +38,8 @@ class Packer {
   Packer(AgentId self, const Limits& limits)
       : self_(self),
         segment_bytes_(limits.segment_bytes),
+        packet_bytes_max_(
+            std::min(limits.packet_bytes_max, limits.segment_bytes)),
         alone_bytes_(limits.alone_bytes),
         queue_bytes_max_(limits.outbox_bytes_max),
         rests_bytes_max_(limits.outbox_bytes_max) {}
@@ -81,7 +84,13 @@ class Packer {
   void Pack(const Envelope& head, const Bytes& body, Transport& transport,
             std::string& packet);
   void Ship(AgentId to, Transport& transport, std::string& packet);
+  // One whose head lies in `head`, which is taken.
+  void ShipParts(AgentId to, std::string& head, const Bytes& body,
+                 Transport& transport);
   void Send(AgentId next, Bytes packet, Transport& transport);
+  void Count(AgentId next, int64_t bytes);
+  // Longer bodies are cut for `next`.
+  int64_t SegmentBytes(AgentId next, const Transport& transport) const;
   AgentId RouteOf(const Outbox::OutgoingMessage& wish) const;
   // Sends segments as far as they find room. True: that was all of it.
   bool Advance(Rest& rest, Transport& transport);
@@ -92,6 +101,7 @@ class Packer {
   ViewDigest view_;  // of this Flush
   AgentId relay_;    // of the packet at hand
   int64_t segment_bytes_;
+  int64_t packet_bytes_max_;
   int64_t alone_bytes_;
   // Short messages have the other half of a queue to themselves.
   int64_t queue_bytes_max_;

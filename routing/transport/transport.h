@@ -8,7 +8,9 @@
 #define DOGGED_ROUTING_TRANSPORT_TRANSPORT_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -46,6 +48,18 @@ class Transport {
   // Hands `message` over for sending. Never blocks; a message to a peer that
   // is unknown, or whose queue is full, is dropped and counted.
   virtual void Send(AgentId to, Bytes message) = 0;
+  // The same for a message in two parts, which need not lie together.
+  virtual void SendParts(AgentId to, const Bytes& head, const Bytes& body) {
+    std::string message;
+    message.reserve(static_cast<size_t>(head.size() + body.size()));
+    message.append(head.data(), static_cast<size_t>(head.size()));
+    message.append(body.data(), static_cast<size_t>(body.size()));
+    Send(to, Bytes(std::move(message)));
+  }
+  // Longer messages to `to` should be cut.
+  virtual int64_t message_bytes_max(AgentId /*to*/) const {
+    return std::numeric_limits<int64_t>::max();
+  }
 
   // A message to `to` follows soon: if it sleeps, it wakes up meanwhile. Only
   // for speed.

@@ -58,13 +58,15 @@ void Aead::Start(uint64_t counter, Parts associated) {
   }
 }
 
-void Aead::Seal(uint64_t counter, Parts associated, absl::string_view text,
-                char* out, char* tag) {
+void Aead::Seal(uint64_t counter, Parts associated, Parts text, char* out,
+                char* tag) {
   Start(counter, associated);
   int size = 0;
-  if (!text.empty()) {
-    DOGGED_CHECK(EVP_CipherUpdate(context_.get(), Out(out), &size, In(text),
-                                  static_cast<int>(text.size())) == 1);
+  for (const absl::string_view part : text) {
+    if (part.empty()) continue;
+    DOGGED_CHECK(EVP_CipherUpdate(context_.get(), Out(out), &size, In(part),
+                                  static_cast<int>(part.size())) == 1);
+    out += part.size();
   }
   unsigned char none[kTagBytes];
   DOGGED_CHECK(EVP_CipherFinal_ex(context_.get(), none, &size) == 1);

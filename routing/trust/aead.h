@@ -32,8 +32,8 @@ class Aead {
   // Encrypts `text` to as many bytes at `out`, and kTagBytes at `tag` that
   // vouch for it and for `associated`. Under one key each `counter` is used
   // once.
-  void Seal(uint64_t counter, Parts associated, absl::string_view text,
-            char* out, char* tag);
+  void Seal(uint64_t counter, Parts associated, Parts text, char* out,
+            char* tag);
   // The reverse. False if a bit of anything differs: what is at `out` then is
   // worth nothing.
   bool Open(uint64_t counter, Parts associated, absl::string_view text,

@@ -1,5 +1,6 @@
 #include "routing/trust/sealed_transport.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/escaping.h"
@@ -142,7 +143,8 @@ void SealedTransport::ForgetPeer(AgentId peer) {
   peers_.erase(entry);
 }
 
-void SealedTransport::Send(AgentId to, Bytes message) {
+void SealedTransport::SendParts(AgentId to, const Bytes& head,
+                                const Bytes& body) {
   const auto entry = peers_.find(to);
   if (entry != peers_.end() && entry->second.seal == nullptr) {
     entry->second.seal = MakeAead(ring_->used(), cipher_, to,
@@ -162,18 +164,20 @@ void SealedTransport::Send(AgentId to, Bytes message) {
       }
           .Encode();
   const std::string direction = Direction(self_, to);
-  const int64_t size = message.size() + kOverheadBytes;
+  const int64_t size = head.size() + body.size() + kOverheadBytes;
   const std::shared_ptr<char[]> sealed = Uninitialized(size);
-  char* const body = sealed.get() + kHeaderBytes;
-  char* const tag = body + message.size();
+  char* const text = sealed.get() + kHeaderBytes;
+  char* const tag = text + head.size() + body.size();
   std::memcpy(sealed.get(), header.data(), header.size());
   Aead& seal = *entry->second.seal;
   if (mode_ == WireMode::kSealed) {
-    seal.Seal(counter_, {{header, direction}}, message.view(), body, tag);
+    seal.Seal(counter_, {{header, direction}}, {{head.view(), body.view()}},
+              text, tag);
   } else {
-    std::memcpy(body, message.data(), static_cast<size_t>(message.size()));
-    seal.Seal(counter_, {{header, direction, message.view()}}, "", nullptr,
-              tag);
+    std::copy_n(head.data(), head.size(), text);
+    std::copy_n(body.data(), body.size(), text + head.size());
+    seal.Seal(counter_, {{header, direction, head.view(), body.view()}}, {},
+              nullptr, tag);
   }
   far_->Send(to, Bytes(sealed, absl::string_view(sealed.get(),
                                                  static_cast<size_t>(size))));

@@ -49,7 +49,13 @@ class SealedTransport : public Transport {
   SealedTransport(AgentId self, std::unique_ptr<Transport> far, Keys keys,
                   WireMode mode, Aead::Cipher cipher = Aead::Fastest());
 
-  void Send(AgentId to, Bytes message) override;
+  void Send(AgentId to, Bytes message) override {
+    SendParts(to, message, Bytes());
+  }
+  void SendParts(AgentId to, const Bytes& head, const Bytes& body) override;
+  int64_t message_bytes_max(AgentId to) const override {
+    return far_->message_bytes_max(to);
+  }
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
   void ForgetPeer(AgentId peer) override;

@@ -1,5 +1,7 @@
 #include "runtime/base/hash.h"
 
+// The state on the stack.
+#define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #if defined(__x86_64__)
 // The same functions with the widest vectors that the processor has.
@@ -16,6 +18,18 @@ std::string Digest::ToString() const {
 
 uint64_t Hash64(absl::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+uint64_t Hash64(absl::string_view first, absl::string_view rest,
+                uint64_t seed) {
+  if (rest.empty()) return Hash64(first, seed);
+  if (first.empty()) return Hash64(rest, seed);
+  XXH3_state_t state;
+  XXH3_INITSTATE(&state);
+  XXH3_64bits_reset_withSeed(&state, seed);
+  XXH3_64bits_update(&state, first.data(), first.size());
+  XXH3_64bits_update(&state, rest.data(), rest.size());
+  return XXH3_64bits_digest(&state);
 }
 
 Digest Hash128(absl::string_view bytes) {

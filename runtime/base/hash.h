@@ -28,6 +28,8 @@ struct Digest {
 };
 
 uint64_t Hash64(absl::string_view bytes, uint64_t seed = 0);
+// Of `first` and `rest` as if they were one.
+uint64_t Hash64(absl::string_view first, absl::string_view rest, uint64_t seed);
 Digest Hash128(absl::string_view bytes);
 
 // Mixes two 64-bit words; for tables and weights where bytes are not at hand.

@@ -10,9 +10,12 @@
 namespace dogged {
 
 struct Limits {
-  // A message body longer than this travels in segments of this many bytes.
-  // The fabric keeps some 2000 buffers of this size.
-  int64_t segment_bytes = 32 * 1024;
+  // A message body longer than this, or than the way to its agent takes,
+  // travels in segments. The fabric keeps address space of this size for each
+  // peer.
+  int64_t segment_bytes = 1 << 20;
+  // Short messages to one agent share a packet of up to this.
+  int64_t packet_bytes_max = 32 * 1024;
   // Bytes that may wait to be sent to one neighbour. The rest of a longer
   // message waits in the Packer until there is room.
   int64_t outbox_bytes_max = 64 << 20;
@@ -36,8 +39,9 @@ struct Limits {
   int64_t alone_bytes = 1024;
   // A body longer than this goes to several agents as a stream of segments.
   int64_t stream_bytes_min = 2048;
-  // The size of those segments; 0: chosen by body and plan.
+  // The size of those segments; 0: chosen by body and plan, up to the latter.
   int64_t multicast_segment_bytes = 0;
+  int64_t multicast_segment_bytes_max = 24 * 1024;
   // Bytes that may be on their way from one agent of a stream to the next.
   int64_t stream_window_bytes = 64 * 1024;
   // Nothing heard for so long: offer, or ask, again; then twice that.

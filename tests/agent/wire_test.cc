@@ -109,6 +109,8 @@ TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
   EXPECT_EQ(static_cast<int>(ControlType::kHeldWanted), 18);
   EXPECT_EQ(static_cast<int>(ControlType::kHeld), 19);
   EXPECT_EQ(static_cast<int>(ControlType::kWatch), 20);
+  EXPECT_EQ(static_cast<int>(ControlType::kAdmit), 21);
+  EXPECT_EQ(static_cast<int>(ControlType::kAdmitted), 22);
   const JobSummary kept{.record = {.hash = {.low = 1, .high = 2}},
                         .kept_labels = 2,
                         .kept_bytes = 300,

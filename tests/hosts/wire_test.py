@@ -8,6 +8,7 @@ same is seen with --wire plain and signed shows that it would be seen.
 
 import json
 import os
+import select
 import socket
 import struct
 import subprocess
@@ -125,6 +126,51 @@ def plain(dogged):
     assert run(dogged, "plain") == set(SECRETS)
 
 
+def connections(fleet, count):
+    """As many to the fabric port of each agent, from outside of all hosts."""
+    opened = []
+    for agent in fleet.status(0)["agents"]:
+        host, port = agent["fabric_address"].rsplit(":", 1)
+        for _ in range(count):
+            one = socket.socket()
+            one.setblocking(False)
+            one.connect_ex((host, int(port)))
+            opened.append(one)
+    return opened
+
+
+def strangers(dogged):
+    """Where agents have a key, no stranger connects to a fabric port, before,
+    while and after agents do, and a job has its bits. That they do connect
+    where agents have none shows that they try."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, program = os.path.join(folder, "key"), os.path.join(folder, "q.dog")
+        subprocess.run([dogged, "key", "new", "--file", key], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open(program, "w") as file:
+            file.write(PROGRAM)
+        connected, digests = {}, set()
+        for having, count in ((key, 100), (None, 3)):
+            with Hosts(3) as hosts, Fleet(dogged, hosts, 3, key=having) as fleet:
+                opened = connections(fleet, count)
+                fleet.await_views({i: [0, 1, 2] for i in range(3)})
+                client = fleet.run(program)
+                fleet.await_progress(client, 0.01)
+                opened += connections(fleet, count)
+                digests.add(client.report()["result_digest"])
+                # A job later, its packets have had their time.
+                digests.add(fleet.run(program, "-D", "N=400001").report()
+                            ["result_digest"])
+                answers = select.poll()
+                for one in opened:
+                    answers.register(one, select.POLLOUT)
+                connected[having] = len(answers.poll(0)) / len(opened)
+                for one in opened:
+                    one.close()
+        assert connected == {key: 0, None: 1}, connected
+        assert len(digests) == 1, digests
+
+
 def mixed(dogged):
     """Who says another --wire is told so, and the others go on without it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +201,7 @@ def main():
     enter_own_network()
     dogged, _, case = sys.argv[1:4]
     {"sealed": sealed, "signed": signed, "plain": plain,
-     "mixed": mixed}[case](dogged)
+     "mixed": mixed, "strangers": strangers}[case](dogged)
 
 
 if __name__ == "__main__":

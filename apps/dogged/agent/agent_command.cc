@@ -217,12 +217,22 @@ class AgentProcess {
                            .host = FabricHost(options_, control_->address()),
                            .port = options_.fabric_port,
                            .provider = {},
+                           .keeps_strangers_out = keys_ != nullptr,
                            .limits = {}};
+      admission_ = nullptr;
       transport_.reset();
       {
         const LeaveSignalsHeld held;
         auto transport = LoadFabricTransport("", fabric);
         if (!transport.ok()) return OrNoAddresses(transport.status());
+        if (!(*transport)->warning().empty()) {
+          Log(LogLevel::kWarning,
+              absl::StrCat("strangers may reach the fabric port, where "
+                           "libfabric believes what it reads; let a firewall "
+                           "keep them out: ",
+                           (*transport)->warning()));
+        }
+        if (fabric.keeps_strangers_out) admission_ = transport->get();
         transport_ = *std::move(transport);
         CatchLeaveSignals();  // libraries that libfabric loads take some over
       }
@@ -315,7 +325,8 @@ class AgentProcess {
                              .turn = turn_,
                              .memory = MemoryUpTo(options_.memory_bytes),
                              .contacts = contacts_,
-                             .on_settled = [&] { return Settle(agent); }});
+                             .on_settled = [&] { return Settle(agent); },
+                             .admission = admission_});
     TellOfLeaveSignals(&server);
     const AgentLoop::End end = server.Run();
     TellOfLeaveSignals(nullptr);
@@ -439,6 +450,7 @@ class AgentProcess {
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<ControlPort> control_;
   std::unique_ptr<Transport> transport_;
+  Admission* admission_ = nullptr;  // of transport_; null without keys
   LoopTurn turn_;
   // After the poller and the turn, which its workers use.
   std::unique_ptr<Pool> pool_;

@@ -42,7 +42,8 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 AgentLoop::AgentLoop(Agent& agent, Ports ports)
     : agent_(agent),
       ports_(std::move(ports)),
-      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled) {
+      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled),
+      introductions_(agent, ports_.control, ports_.admission) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
   });
@@ -100,6 +101,7 @@ void AgentLoop::SetAsleep(bool is_asleep) {
 
 absl::Time AgentLoop::NextWake() const {
   absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
+  wake = std::min(wake, introductions_.next_due());
   return std::min(wake, dialer_.next_due());
 }
 
@@ -110,6 +112,7 @@ void AgentLoop::RunPass() {
   LogEvents();
   KeepLifeLines();
   const bool has_settled = dialer_.Tick(now);
+  introductions_.Tick(now);
   SendWanted(now);
   ConfirmSubmits();
   AskSuppliers();
@@ -181,7 +184,7 @@ void AgentLoop::HandleControl(absl::Time now) {
   control_events_.clear();
   ports_.control.Poll(control_events_);
   for (const ControlEvent& event : control_events_) {
-    if (dialer_.Take(now, event)) continue;
+    if (dialer_.Take(now, event) || introductions_.Take(event)) continue;
     switch (event.kind) {
       case ControlEvent::Kind::kAccepted:
         break;
@@ -245,6 +248,12 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
       return HandleHeldWanted(from, body);
     case ControlType::kJobWanted:
       return HandleJobWanted(from, body);
+    case ControlType::kAdmit: {
+      const absl::Status admitted = introductions_.Admit(from, body);
+      if (!admitted.ok()) return SendError(from, admitted);
+      SendFrame(ports_.control, from, ControlType::kAdmitted, {});
+      return;
+    }
     case ControlType::kReturned: {
       const auto notice = ReturnedNotice::Decode(body);
       if (!notice.ok()) return SendError(from, notice.status());
@@ -267,6 +276,7 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kChunksWanted:
     case ControlType::kJobValue:
     case ControlType::kHeld:
+    case ControlType::kAdmitted:
       return;
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(

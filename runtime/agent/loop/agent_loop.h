@@ -22,6 +22,7 @@
 #include "runtime/agent/loop/control.h"
 #include "runtime/agent/loop/deliveries.h"
 #include "runtime/agent/loop/dialer.h"
+#include "runtime/agent/loop/introductions.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
 
@@ -49,6 +50,8 @@ class AgentLoop : private LoopTurn::Loop {
     // Called when agents were met, or no contact answers for now; again, later,
     // while it returns false.
     std::function<bool()> on_settled;
+    // Of the transport; null where all connections are admitted.
+    Admission* admission = nullptr;
   };
   enum class End {
     kLeft,          // by Leave()
@@ -140,6 +143,7 @@ class AgentLoop : private LoopTurn::Loop {
   absl::btree_map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
   Dialer dialer_;
+  Introductions introductions_;
   std::string cause_;
   Deliveries deliveries_;
   // Clients whose submitted job is not with other agents yet.

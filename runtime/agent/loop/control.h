@@ -50,6 +50,10 @@ enum class ControlType : uint8_t {
   // WantRequest; answered by kValues for those that are bound, or will be until
   // the job ends: none is made for it.
   kWatch = 20,
+  // Words of a transport that asks to be admitted (Admission); answered by
+  // kAdmitted without a body.
+  kAdmit = 21,
+  kAdmitted = 22,
 };
 
 struct SubmitRequest {

@@ -9,7 +9,7 @@ for the ten seconds, twice as long on computers that others use, too.
 
 usage: trials.py KIND [--trials 10] [--case NAME ...] [--parallel 1] [--seed 1]
                  [--dogged build/release/dogged] [--logs FOLDER]
-kinds: stops cuts links delays jobs
+kinds: stops cuts links delays jobs strangers
 """
 
 import argparse
@@ -31,7 +31,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "hosts")
 import fleet  # noqa: E402
 from hosts import enter_own_network  # noqa: E402
 
-KINDS = ("stops", "cuts", "links", "delays", "jobs")
+KINDS = ("stops", "cuts", "links", "delays", "jobs", "strangers")
 LIMIT = 900  # seconds for one trial
 
 

@@ -1,0 +1,55 @@
+// Introductions: how the connections of an agent's transport are admitted by
+// other agents, and theirs by it (routing/transport/admission.h). A request
+// goes by a connection of its own to the control port of the agent that it is
+// for, where only members are heard.
+//
+// Used by the thread that runs the loop.
+#ifndef DOGGED_RUNTIME_AGENT_LOOP_INTRODUCTIONS_H_
+#define DOGGED_RUNTIME_AGENT_LOOP_INTRODUCTIONS_H_
+
+#include <string>
+
+#include "absl/container/btree_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "routing/control/control_socket.h"
+#include "routing/transport/admission.h"
+#include "runtime/agent/agent.h"
+#include "runtime/base/bytes.h"
+
+namespace dogged {
+
+class Introductions {
+ public:
+  // All outlive this. `admission` is null where all connections are admitted.
+  Introductions(const Agent& agent, ControlPort& control, Admission* admission)
+      : agent_(agent), control_(control), admission_(admission) {}
+  ~Introductions();
+  Introductions(const Introductions&) = delete;
+  Introductions& operator=(const Introductions&) = delete;
+
+  // Brings requests of the transport on their way.
+  void Tick(absl::Time now);
+  absl::Time next_due() const;
+  // Takes an event of a connection of its own; false for others.
+  bool Take(const ControlEvent& event);
+  // A member asks by `connection` that its transport's connection be admitted.
+  // Errors: as Admission::Admit, and kFailedPrecondition where all are.
+  absl::Status Admit(ConnectionId connection, absl::string_view words);
+
+ private:
+  struct Introduction {
+    AgentId to;
+    Bytes words;
+    absl::Time deadline;
+  };
+
+  const Agent& agent_;
+  ControlPort& control_;
+  Admission* const admission_;
+  absl::btree_map<ConnectionId, Introduction> introductions_;
+};
+
+}  // namespace dogged
+
+#endif  // DOGGED_RUNTIME_AGENT_LOOP_INTRODUCTIONS_H_
