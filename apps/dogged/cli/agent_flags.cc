@@ -31,7 +31,11 @@ class AgentFlags : public CommandFlags {
                     "of the connections between agents; 0: any")
         ->check(CLI::Range(0, 65535));
     command_
-        .add_option("--join", options_.join, "HOST:PORT; -: those in the input")
+        .add_option("--join", options_.join,
+                    "where others are: HOST:PORT; file:DIR, a folder that all "
+                    "agents see; dns:NAME:PORT, all records of a name; several "
+                    "with commas; -: those in the input")
+        ->type_name("POINT")
         ->allow_extra_args(false);
     command_.add_option("--workers", options_.workers, "worker threads")
         ->check(CLI::Range(1, 1024))

@@ -89,7 +89,9 @@ class RunFlags : public CommandFlags {
         "cuts (default: what costs least on average)");
     command_
         .add_option("--cluster", options_.cluster,
-                    "HOST:PORT of a running agent, instead of own agents")
+                    "where agents are, instead of own ones: HOST:PORT, "
+                    "file:DIR, dns:NAME:PORT; several with commas")
+        ->type_name("POINT")
         ->envname("DOGGED_CLUSTER");
     AddKeyOptions(command_, options_.key_choice);
     AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/report/progress_printer.h"
@@ -234,7 +235,10 @@ class ClusterRun {
       agents_.Prepare(static_cast<int>(options_.join_at.size()));
     } else {
       addresses = options_.cluster_agents;
-      if (addresses.empty()) addresses.push_back(options_.cluster);
+      if (addresses.empty()) {
+        DOGGED_ASSIGN_OR_RETURN(addresses,
+                                FindAgents(options_.cluster, options_.keys));
+      }
     }
     DOGGED_ASSIGN_OR_RETURN(
         client_, ClusterClient::Connect(

@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/process/errors.h"
 #include "runtime/base/status.h"
 
@@ -81,9 +82,14 @@ std::vector<StoredJob> StoredOf(const std::vector<StatusReply>& replies) {
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
+  auto addresses = FindAgents(options.cluster, options.keys);
+  if (!addresses.ok()) {
+    PrintError(addresses.status().message());
+    return addresses.status();
+  }
   const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
-                          .connect = ConnectWith(options.keys)});
+      *std::move(addresses), {.patience = ClusterClient::kNamedPatience,
+                              .connect = ConnectWith(options.keys)});
   if (!client.ok()) {
     PrintError(client.status().message());
     return client.status();

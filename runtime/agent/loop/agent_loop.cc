@@ -42,7 +42,8 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 AgentLoop::AgentLoop(Agent& agent, Ports ports)
     : agent_(agent),
       ports_(std::move(ports)),
-      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled) {
+      dialer_(agent, ports_.control, ports_.contacts, ports_.refresh_contacts,
+              ports_.on_settled) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
   });

@@ -46,6 +46,8 @@ class AgentLoop : private LoopTurn::Loop {
     std::function<Memory()> memory;
     // Addresses to dial; outlive this object.
     Contacts& contacts;
+    // Called in each pass, to put news of addresses into `contacts`.
+    std::function<void()> refresh_contacts = [] {};
     // Called when agents were met, or no contact answers for now; again, later,
     // while it returns false.
     std::function<bool()> on_settled;
