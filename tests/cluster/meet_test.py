@@ -313,6 +313,114 @@ def case_words():
              "--cluster", "dns:nowhere.invalid:1")
 
 
+LONG = (HEAT, "-D", "N=400001", "-D", "T=30000", "--agents", "4")
+
+
+def submit(pool):
+    """A job of some seconds that runs, and its client."""
+    client = subprocess.Popen(
+        [DOGGED, "run", *LONG, "--cluster", pool.point, "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def runs():
+        known = status(pool.point)
+        return known and any(
+            j["tasks_executed"] > 4 and j["state"] == "running"
+            for j in known["jobs"])
+    until("the job runs", runs)
+    return client
+
+
+def check_bits(client):
+    out, err = client.communicate(timeout=240)
+    serial = ends(0, "", "run", *LONG[:5], "--json")
+    wanted = json.loads(serial.stdout)["result_digest"]
+    if client.returncode != 0 or json.loads(out)["result_digest"] != wanted:
+        fail(f"{client.returncode}, not {wanted}:\n{out}{err}")
+    return json.loads(out)
+
+
+def case_signals():
+    """All four signals mean the same: hand over, say so, end with 0. SIGHUP
+    that is ignored, as under nohup, means nothing."""
+    with Pool() as pool:
+        stays = pool.start()
+        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
+                   signal.SIGUSR1)
+        leavers = [pool.start() for _ in numbers]
+        client = submit(pool)
+        for agent, number in zip(leavers, numbers):
+            stop(agent, number)
+            said = words_of(agent)
+            name = number.name
+            if (f"told to leave by {name}, with " not in said
+                    or "leaves after " not in said):
+                fail(f"{name}: it said {said!r}")
+        handed = [a for a in leavers
+                  if " of heat1d (" in words_of(a)
+                  and f") to {stays.address}" in words_of(a)]
+        if not handed:
+            fail("nobody handed over to the one that stays:\n"
+                 + "".join(map(words_of, leavers)))
+        report = check_bits(client)
+        if report["agents_lost"] != 0 or report["agents_left"] != 4:
+            fail(f"not all left: {report}")
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        ignores = pool.start()
+        signal.signal(signal.SIGHUP, before)
+        ignores.send_signal(signal.SIGHUP)
+        until("one cluster", lambda: is_one([stays, ignores]))
+        stop(ignores, signal.SIGUSR1)
+        if "by SIGUSR1" not in words_of(ignores):
+            fail(f"it said {words_of(ignores)!r}")
+
+
+def case_lifetime():
+    """An agent whose lifetime is over leaves as if it were told to."""
+    with Pool() as pool:
+        agent = pool.start(arguments=("--lifetime", "1s"))
+        if agent.wait(timeout=60) != 0:
+            fail(f"ended with {agent.returncode}")
+        if "by the end of its --lifetime" not in words_of(agent):
+            fail(f"it said {words_of(agent)!r}")
+        if pool.entries():
+            fail(f"entries: {pool.entries()}")
+        for flag in ("--lifetime", "--leave-within"):
+            for time_ in ("0s", "5", "x", "31d"):
+                ends(2, flag, "agent", flag, time_)
+
+
+def case_last():
+    """The last agent waits for one that joins, and hands over to it; without
+    one it goes before it must."""
+    with Pool() as pool:
+        first = pool.start(arguments=("--leave-within", "60s"))
+        client = submit(pool)
+        first.send_signal(signal.SIGTERM)
+        until("it waits", lambda: "nobody else can take the values of heat1d"
+              in words_of(first))
+        second = pool.start()
+        if first.wait(timeout=30) != 0:
+            fail(f"ended with {first.returncode}")
+        if f") to {second.address}" not in words_of(first):
+            fail(f"it said {words_of(first)!r}")
+        report = check_bits(client)
+        if (report["agents_lost"], report["tasks_recomputed"]) != (0, 0):
+            fail(f"work was lost: {report}")
+    with Pool() as pool:
+        alone = pool.start(arguments=("--leave-within", "2s"))
+        client = submit(pool)
+        began = time.monotonic()
+        stop(alone, signal.SIGTERM)
+        took = time.monotonic() - began
+        said = words_of(alone)
+        if took > 10 or "values go with it" not in said:
+            fail(f"after {took:.1f} s: {said!r}")
+        _, err = client.communicate(timeout=60)
+        if client.returncode != 4:
+            fail(f"its client: {client.returncode} {err}")
+
+
 class Resolver(threading.Thread):
     """Answers every question for A records, from 127.0.0.1, port 53."""
 

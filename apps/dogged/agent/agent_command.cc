@@ -154,6 +154,7 @@ class AgentProcess {
 
   absl::Status Run() {
     CatchLeaveSignals();
+    LimitLife(options_.lifetime, options_.leave_within);
     if (options_.arena == "on") {
       arena_ = Arena::Create(
           {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
@@ -240,6 +241,7 @@ class AgentProcess {
         ToldFabric(options_, transport_->address());
     agent_options.self.workers = options_.workers;
     agent_options.self.numeric_class = kernels_.numeric_parts().host;
+    agent_options.leave_within = options_.leave_within;
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     agent_options.kept_bytes_max =
         (options_.memory_bytes > 0 ? options_.memory_bytes : PhysicalBytes()) /

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "apps/dogged/keys/key_choice.h"
 
 namespace dogged {
@@ -26,6 +27,8 @@ struct AgentCommandOptions {
   std::string
       topology_file;  // of the site; see routing/topology/site_topology.h
   int topology_base = 16;
+  absl::Duration lifetime = absl::InfiniteDuration();  // then it leaves
+  absl::Duration leave_within = absl::Seconds(10);     // once told to
   std::string ready_file;
   std::string multicast = "auto";
   KeyChoice keys;

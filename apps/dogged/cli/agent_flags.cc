@@ -18,8 +18,8 @@ class AgentFlags : public CommandFlags {
         command_(AddCommand(
             app, "agent",
             "dogged agent --listen 127.0.0.1:7070 --join 127.0.0.1:7071",
-            "Takes part in a cluster until SIGTERM, then hands over and "
-            "leaves.")) {
+            "Takes part in a cluster until SIGTERM, SIGINT, SIGHUP or "
+            "SIGUSR1, then hands over and leaves.")) {
     command_.add_option("--listen", options_.listen, "HOST:PORT; port 0: any")
         ->capture_default_str()
         ->envname("DOGGED_LISTEN");
@@ -58,6 +58,13 @@ class AgentFlags : public CommandFlags {
                     "of the digits made from --topology-file")
         ->check(CLI::Range(2, 256))
         ->capture_default_str();
+    command_.add_option("--lifetime", lifetime_,
+                        "leaves after so long, as 58m, as if it were told to");
+    command_
+        .add_option("--leave-within", leave_within_,
+                    "has gone so long after it is told to leave; as long, if "
+                    "need be, it waits for an agent that takes its values")
+        ->default_str("10s");
     command_.add_option("--ready-file", options_.ready_file,
                         "gets HOST:PORT once this agent listens");
     AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
@@ -86,6 +93,10 @@ class AgentFlags : public CommandFlags {
   absl::StatusOr<ExitCode> Run() override {
     DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
                             ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    DOGGED_RETURN_IF_ERROR(
+        ParseTime(lifetime_, "--lifetime", options_.lifetime));
+    DOGGED_RETURN_IF_ERROR(
+        ParseTime(leave_within_, "--leave-within", options_.leave_within));
     return AgentCommand(options_, environment_);
   }
 
@@ -94,6 +105,8 @@ class AgentFlags : public CommandFlags {
   CLI::App& command_;
   AgentCommandOptions options_;
   std::string memory_;
+  std::string lifetime_;
+  std::string leave_within_;
 };
 
 }  // namespace

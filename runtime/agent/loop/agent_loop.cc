@@ -106,7 +106,7 @@ absl::Time AgentLoop::NextWake() const {
 
 void AgentLoop::RunPass() {
   const absl::Time now = ports_.clock.Now();
-  if (leave_) agent_.Leave(now);
+  if (const char* const why = leave_) agent_.Leave(now, why);
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();

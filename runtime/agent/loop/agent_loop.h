@@ -68,9 +68,10 @@ class AgentLoop : private LoopTurn::Loop {
   End Run();
   // Why the agent was declared dead.
   const std::string& cause() const { return cause_; }
-  // Hands over, then ends Run(). Callable from signal handlers.
-  void Leave() {
-    leave_ = true;
+  // Hands over, then ends Run(). Callable from signal handlers. `why` for the
+  // log, for ever there.
+  void Leave(const char* why) {
+    leave_ = why;
     ports_.poller.Wake();
   }
 
@@ -126,7 +127,7 @@ class AgentLoop : private LoopTurn::Loop {
 
   Agent& agent_;
   Ports ports_;
-  std::atomic<bool> leave_{false};
+  std::atomic<const char*> leave_{nullptr};  // not null: told to leave
   // The loop's thread is asleep: it waits for all messages but those of this
   // host.
   bool is_asleep_ = false;
