@@ -421,6 +421,42 @@ def case_last():
             fail(f"its client: {client.returncode} {err}")
 
 
+def case_patience():
+    """A run that comes before its agents, and outlives all of them, ends with
+    the bits, and counts what was run for nothing."""
+    with Pool() as pool:
+        command = [DOGGED, "run", *LONG, "--workers", "1", "--cluster",
+                   pool.point, "--patience", "2m", "--json"]
+        client = subprocess.Popen(command, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+        line = client.stderr.readline()
+        if "for agents to come" not in line:
+            fail(f"it said {line!r}")
+        first = pool.start()
+        until("the job runs", lambda: any(
+            j["tasks_executed"] > 4 for j in (status(first.address) or
+                                              {"jobs": []})["jobs"]))
+        # The client has heard of these tasks, too.
+        time_ = time.monotonic() + 1
+        until("a second", lambda: time.monotonic() > time_)
+        stop(first, signal.SIGKILL)
+        agents = [pool.start(), pool.start()]
+        report = check_bits(client)
+        if (report["submissions"], report["agents_lost"]) != (2, 1):
+            fail(f"not counted: {report}")
+        if report["tasks_executed"] <= report["tasks_needed"]:
+            fail(f"lost work is not counted: {report}")
+        if len(report["tasks_per_agent"]) != 3:
+            fail(f"agents: {report}")
+        until("one cluster", lambda: is_one(agents))
+        ends(2, "--patience", "run", HEAT, "--cluster", pool.point,
+             "--patience", "5")
+    with Pool() as pool:
+        os.mkdir(pool.folder)
+        ends(4, "no agent answers at file:", "run", HEAT, "--cluster",
+             pool.point, "--patience", "1s")
+
+
 class Resolver(threading.Thread):
     """Answers every question for A records, from 127.0.0.1, port 53."""
 

@@ -11,8 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "apps/dogged/client/cluster_client.h"
-#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/process/errors.h"
+#include "apps/dogged/run/patience.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -82,14 +82,9 @@ std::vector<StoredJob> StoredOf(const std::vector<StatusReply>& replies) {
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
-  auto addresses = FindAgents(options.cluster, options.keys);
-  if (!addresses.ok()) {
-    PrintError(addresses.status().message());
-    return addresses.status();
-  }
-  const auto client = ClusterClient::Connect(
-      *std::move(addresses), {.patience = ClusterClient::kNamedPatience,
-                              .connect = ConnectWith(options.keys)});
+  const auto client =
+      ConnectPatiently(options, {.patience = ClusterClient::kNamedPatience,
+                                 .connect = ConnectWith(options.keys)});
   if (!client.ok()) {
     PrintError(client.status().message());
     return client.status();
