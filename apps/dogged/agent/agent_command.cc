@@ -15,6 +15,7 @@
 #include "apps/dogged/agent/leave_signals.h"
 #include "apps/dogged/agent/spill_engine.h"
 #include "apps/dogged/agent/told_address.h"
+#include "apps/dogged/process/cgroup_limits.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/huge_page_code.h"
 #include "apps/dogged/process/memory.h"
@@ -52,6 +53,9 @@ constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
 // Under --memory, lent values take at most this part of it: they can't be
 // evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
+// Of the memory that a control group may have, one of so many parts is for
+// code, kernels and messages, the others for values.
+constexpr int64_t kGroupParts = 4;
 // Results that submissions ask to keep take at most this part of it, or of the
 // computer's memory.
 constexpr int64_t kKeptShareOfMemory = 4;
@@ -478,6 +482,16 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options,
   return absl::OkStatus();
 }
 
+// The default of --memory; 0: no bound.
+int64_t AllowedMemory() {
+  const int64_t limit = ReadCgroupLimits().memory_bytes;
+  if (limit == 0 || limit >= PhysicalBytes()) return 0;
+  const int64_t bytes = limit / kGroupParts * (kGroupParts - 1);
+  Log(LogLevel::kInfo, absl::StrCat("its control group may have ", limit,
+                                    " bytes of memory: --memory is ", bytes));
+  return bytes;
+}
+
 // Errors: kResourceExhausted.
 absl::Status CheckLimits(const AgentCommandOptions& options) {
   const bool stores = !options.directory.empty() || options.memory_bytes > 0;
@@ -509,6 +523,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   if (!options.small_pages) (void)MoveCodeToHugePages();
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
+  if (!options.has_memory) filled.memory_bytes = AllowedMemory();
   absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
   if (status.ok())

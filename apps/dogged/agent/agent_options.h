@@ -18,6 +18,7 @@ struct AgentCommandOptions {
   std::vector<std::string> join;
   int workers = 0;
   int64_t memory_bytes = 0;         // 0: no bound
+  bool has_memory = false;          // that is as the user says
   std::string directory;            // empty: none
   std::string arena = "on";         // or "off"
   std::string libraries = "apart";  // or "here"

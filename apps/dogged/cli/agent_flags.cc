@@ -37,12 +37,16 @@ class AgentFlags : public CommandFlags {
                     "with commas; -: those in the input")
         ->type_name("POINT")
         ->allow_extra_args(false);
-    command_.add_option("--workers", options_.workers, "worker threads")
+    command_
+        .add_option("--workers", options_.workers,
+                    "worker threads (default: processors that it may use)")
         ->check(CLI::Range(1, 1024))
         ->envname("DOGGED_WORKERS");
     command_
         .add_option("--memory", memory_,
-                    "what this agent's values may take: bytes, or 64M, 4G")
+                    "what this agent's values may take: bytes, or 64M, 4G; "
+                    "all: no bound (default: most of what its control group "
+                    "may have, or all)")
         ->envname("DOGGED_MEMORY");
     command_
         .add_option("--dir", options_.directory,
@@ -91,8 +95,12 @@ class AgentFlags : public CommandFlags {
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {
-    DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
-                            ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    options_.has_memory = !memory_.empty();
+    if (memory_ != "all") {
+      DOGGED_ASSIGN_OR_RETURN(
+          options_.memory_bytes,
+          ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    }
     DOGGED_RETURN_IF_ERROR(
         ParseTime(lifetime_, "--lifetime", options_.lifetime));
     DOGGED_RETURN_IF_ERROR(
