@@ -408,6 +408,9 @@ void Replication::HandleStored(const Pass& pass, AgentId from,
   if (from != labels_.places.HomeOf(body.label)) return;
   conflicts_.NoteStoredAtHome(body.label);
   if (labels_.places.RankOf(body.label, job_.self) < 0) {
+    HandedOver& handed = handed_over_[from];
+    ++handed.count;
+    handed.bytes += entry->value.bytes();
     labels_.shard.Erase(body.label);
   } else {
     ScheduleAnnounce(pass.now, *entry);

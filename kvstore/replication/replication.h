@@ -27,6 +27,11 @@ namespace dogged {
 
 class Replication {
  public:
+  // Values that another agent has taken over.
+  struct HandedOver {
+    int64_t count = 0;
+    int64_t bytes = 0;
+  };
   // The components that it tells of bound labels; all outlive this.
   struct Parts {
     ConflictCheck& conflicts;
@@ -52,6 +57,11 @@ class Replication {
   void HandleAnnounce(const Pass& pass, AgentId from, const AnnounceBody& body);
   void HandleStored(const Pass& pass, AgentId from, const AnnounceBody& body);
   bool Lacks(absl::string_view announce) const;  // needs the bytes of that
+  // Values of which this agent was the home, or a holder, and that their new
+  // home has; since the last call.
+  absl::btree_map<AgentId, HandedOver> TakeHandedOver() {
+    return std::exchange(handed_over_, {});
+  }
 
   void AddMissingReplicas(const Label& label, const LabelEntry& entry,
                           absl::btree_set<AgentId>& targets) const;
@@ -87,8 +97,9 @@ class Replication {
   bool are_bytes_ = false;
   CutQueue cut_queue_;
   CutSchedule cuts_;
-  absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
-  int64_t held_bytes_ = 0;                       // as of then, and since
+  absl::Time next_look_ = absl::InfinitePast();       // at links and at memory
+  int64_t held_bytes_ = 0;                            // as of then, and since
+  absl::btree_map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()
 };
 
 }  // namespace dogged

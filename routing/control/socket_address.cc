@@ -68,7 +68,11 @@ bool SocketAddress::IsOfThisHost() const {
   return is_bound;
 }
 
-absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {
+namespace {
+
+// `flags` as those of getaddrinfo().
+absl::StatusOr<std::vector<SocketAddress>> LookUp(absl::string_view text,
+                                                  int flags) {
   const size_t colon = text.rfind(':');
   int port = -1;
   if (colon == absl::string_view::npos || colon == 0 ||
@@ -84,7 +88,7 @@ absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* found = nullptr;
   const int error =
       getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
@@ -92,19 +96,34 @@ absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {
     return absl::UnavailableError(
         absl::StrCat("address \"", text, "\": ", gai_strerror(error)));
   }
-  // IPv4 first where a name has both: agents listen on one.
-  const addrinfo* best = found;
+  std::vector<SocketAddress> out;
   for (const addrinfo* it = found; it != nullptr; it = it->ai_next) {
-    if (it->ai_family == AF_INET) {
-      best = it;
-      break;
-    }
+    SocketAddress& address = out.emplace_back();
+    std::memcpy(&address.storage, it->ai_addr, it->ai_addrlen);
+    address.size = it->ai_addrlen;
   }
-  SocketAddress address;
-  std::memcpy(&address.storage, best->ai_addr, best->ai_addrlen);
-  address.size = best->ai_addrlen;
   freeaddrinfo(found);
-  return address;
+  // Agents listen on one, where a name has both.
+  std::stable_partition(out.begin(), out.end(), [](const auto& address) {
+    return address.family() == AF_INET;
+  });
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SocketAddress>> ResolveAll(absl::string_view text) {
+  return LookUp(text, /*flags=*/0);
+}
+
+absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text) {
+  const auto all = LookUp(text, /*flags=*/0);
+  if (!all.ok()) return all.status();
+  return all->front();
+}
+
+bool IsNumeric(absl::string_view text) {
+  return LookUp(text, AI_NUMERICHOST).ok();
 }
 
 SocketAddress LocalAddress(int fd) {

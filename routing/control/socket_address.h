@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -35,6 +36,12 @@ struct SocketAddress {
 // may take seconds. Errors: kInvalidArgument if malformed, kUnavailable if the
 // name is not known.
 absl::StatusOr<SocketAddress> ResolveAddress(absl::string_view text);
+
+// All addresses of a name, IPv4 first; a numeric one is its own. Errors: as
+// above.
+absl::StatusOr<std::vector<SocketAddress>> ResolveAll(absl::string_view text);
+// HOST of HOST:PORT is numeric: nothing has to be looked up.
+bool IsNumeric(absl::string_view text);
 
 // The address that `fd` is bound to, and that of its other end.
 SocketAddress LocalAddress(int fd);

@@ -1,6 +1,7 @@
 #include "routing/membership/contacts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -31,9 +32,35 @@ void Contacts::AddGiven(absl::string_view address) {
   next_due_ = absl::InfinitePast();
 }
 
+void Contacts::SetListed(absl::Span<const std::string> addresses) {
+  awaits_listing_ = false;
+  for (auto& [address, contact] : contacts_) contact.is_listed = false;
+  for (const std::string& address : addresses) {
+    const auto it = contacts_.find(address);
+    if (it != contacts_.end()) {
+      it->second.is_listed = true;
+    } else if (size() < kContactsMax) {
+      contacts_[address].is_listed = true;
+      next_due_ = absl::InfinitePast();
+    }
+  }
+  absl::erase_if(contacts_, [](const auto& item) {
+    const Contact& contact = item.second;
+    return !contact.is_given && !contact.is_listed && !contact.was_member &&
+           !contact.is_preferred;
+  });
+}
+
+std::vector<std::string> Contacts::TakeSilent() {
+  return std::exchange(silent_, {});
+}
+
 void Contacts::Add(absl::string_view address) {
-  if (size() >= kContactsMax) return;
-  if (contacts_.try_emplace(std::string(address)).second) {
+  const auto it = contacts_.find(std::string(address));
+  if (it != contacts_.end()) {
+    it->second.was_member = true;
+  } else if (size() < kContactsMax) {
+    contacts_[std::string(address)].was_member = true;
     next_due_ = absl::InfinitePast();
   }
 }
@@ -109,14 +136,29 @@ void Contacts::NoteAnswer(absl::string_view address, AgentId id, bool is_self) {
   next_due_ = absl::InfinitePast();
   const auto it = contacts_.find(std::string(address));
   if (it == contacts_.end()) return;
-  it->second = Contact{.is_given = it->second.is_given, .answered = id};
+  it->second = Contact{.is_given = it->second.is_given,
+                       .is_listed = it->second.is_listed,
+                       .was_member = it->second.was_member,
+                       .answered = id};
 }
 
 void Contacts::NoteFailure(absl::Time now, absl::string_view address) {
   const auto it = contacts_.find(std::string(address));
   next_due_ = absl::InfinitePast();
   if (it == contacts_.end()) return;
-  Contact& contact = it->second;
+  PutOff(now, it->second);
+  if (it->second.is_listed && it->second.failures == kTriesToSettle) {
+    silent_.push_back(it->first);
+  }
+}
+
+void Contacts::NoteRefusal(absl::Time now, absl::string_view address) {
+  const auto it = contacts_.find(std::string(address));
+  next_due_ = absl::InfinitePast();
+  if (it != contacts_.end()) PutOff(now, it->second);
+}
+
+void Contacts::PutOff(absl::Time now, Contact& contact) {
   contact.is_dialing = false;
   contact.is_preferred = false;
   const absl::Duration most = std::min(
@@ -132,6 +174,7 @@ absl::Time Contacts::settles_at() const { return began_ + kTimeToSettle; }
 
 bool Contacts::HasSettled(absl::Time now) const {
   if (has_joined_ || now >= settles_at()) return true;
+  if (awaits_listing_) return false;
   return std::all_of(contacts_.begin(), contacts_.end(), [](const auto& item) {
     return item.second.is_present || item.second.failures >= kTriesToSettle;
   });

@@ -1,9 +1,9 @@
 // Contacts: the addresses at which an agent looks for other agents, for as long
-// as its process lives: the addresses that its user gave, and all that members
-// ever had. An address that no live member has is dialed, with back-off, so
-// clusters that were cut apart, or began apart, find each other once the
-// network lets them. A machine: no sockets; its owner dials what TakeDue()
-// names and reports the result.
+// as its process lives: the addresses that its user gave, that meeting points
+// list now, and all that members ever had. An address that no live member has
+// is dialed, with back-off, so clusters that were cut apart, or began apart,
+// find each other once the network lets them. A machine: no sockets; its owner
+// dials what TakeDue() names and reports the result.
 //
 // Used by one thread. Outlives the incarnations of an agent.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
@@ -16,6 +16,7 @@
 #include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "routing/membership/view.h"
 #include "runtime/base/ids.h"
 
@@ -28,6 +29,15 @@ class Contacts {
 
   // Adds an address that the user gave.
   void AddGiven(absl::string_view address);
+  // Meeting points are looked at: the first SetListed() is still to come.
+  void AwaitListing() { awaits_listing_ = true; }
+  // Addresses that meeting points list now. Former ones that are listed no more
+  // are dropped, unless there is another reason for them.
+  void SetListed(absl::Span<const std::string> addresses);
+  // Listed addresses at which nobody answered several times in a row, each once
+  // until somebody does.
+  bool has_silent() const { return !silent_.empty(); }
+  std::vector<std::string> TakeSilent();
   // A member is, or was, at `address`. Beyond some thousands of addresses new
   // ones are not taken.
   void Add(absl::string_view address);
@@ -45,13 +55,14 @@ class Contacts {
   // When TakeDue() next has some, if the view stays.
   absl::Time next_due() const { return next_due_; }
 
-  // How a dial ended: `id` answered there, which may be this agent itself, or
-  // nobody (of use) did.
+  // How a dial ended: `id` answered there, which may be this agent itself;
+  // nobody did; or an agent that is of no use, for it refuses this one.
   void NoteAnswer(absl::string_view address, AgentId id, bool is_self);
   void NoteFailure(absl::Time now, absl::string_view address);
+  void NoteRefusal(absl::Time now, absl::string_view address);
 
-  // An agent answered since BeginAnew(), or none did several times, or for some
-  // seconds.
+  // An agent answered since BeginAnew(), or none did several times at any of
+  // the addresses, or for some seconds.
   bool HasSettled(absl::Time now) const;
   // When that is so at the latest.
   absl::Time settles_at() const;
@@ -61,6 +72,8 @@ class Contacts {
  private:
   struct Contact {
     bool is_given = false;
+    bool is_listed = false;
+    bool was_member = false;
     bool is_dialing = false;
     bool is_preferred = false;
     bool is_present = false;  // a live member has it, as of the last TakeDue()
@@ -69,7 +82,11 @@ class Contacts {
     AgentId answered;  // a given name need not be the address of a member
   };
 
+  void PutOff(absl::Time now, Contact& contact);
+
   absl::btree_map<std::string, Contact> contacts_;
+  std::vector<std::string> silent_;  // for TakeSilent()
+  bool awaits_listing_ = false;
   absl::Time next_due_ = absl::InfinitePast();
   absl::Time began_ = absl::InfiniteFuture();  // to dial
   int64_t view_size_ = 1;

@@ -84,7 +84,10 @@ class Agent {
     context_.membership.PeerDied({now, context_.outbox}, peer, cause);
   }
   // Lets running tasks end, tells all, hands over; IsGone() once that is done.
-  void Leave(absl::Time now) { departure_.Begin(now); }
+  // With `why` the log says so.
+  void Leave(absl::Time now, absl::string_view why = {}) {
+    departure_.Begin(now, why);
+  }
   bool IsGone() const { return context_.phase == AgentPhase::kGone; }
   bool declared_dead() const { return context_.membership.declared_dead(); }
   const Membership& membership() const { return context_.membership; }

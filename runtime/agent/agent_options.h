@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "absl/time/time.h"
 #include "kvstore/lending/lending.h"
 #include "kvstore/storage/engine.h"
 #include "routing/membership/membership.h"
@@ -39,6 +40,8 @@ struct AgentOptions {
   // The engine has a directory of this agent's own: values held are kept there
   // too, and offered when a job runs again.
   bool keeps_values = false;
+  // An agent that is told to leave has gone by then.
+  absl::Duration leave_within = absl::Seconds(10);
   // Bytes in memory that results of jobs may take which keep them for a time.
   // Beyond it the oldest go, and are made again for those who want them.
   int64_t kept_bytes_max = int64_t{1} << 30;

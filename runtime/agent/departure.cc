@@ -14,23 +14,88 @@
 namespace dogged {
 namespace {
 
-// An agent that leaves waits no longer than this for others to take over.
-constexpr absl::Duration kLeaveTimeMax = absl::Seconds(10);
-// At most so much of it for agents that are there, to begin with what they are
-// to take; for all of it no agent at all may be there.
+// An agent that leaves waits for agents that are there, to begin with what they
+// are to take, for so long, and for half of its time, at most; for more of it
+// no agent at all may be there.
 constexpr absl::Duration kBeginTimeMax = absl::Seconds(5);
+// The part of its time that it keeps to hand over to an agent that comes.
+constexpr int64_t kHandoverPart = 5;
 // The others are asked so often to begin.
 constexpr absl::Duration kAskInterval = absl::Milliseconds(200);
 
 }  // namespace
 
-void Departure::Begin(absl::Time now) {
+void Departure::Begin(absl::Time now, absl::string_view why) {
   if (agent_.IsDraining()) return;
   agent_.phase = AgentPhase::kDrains;
-  deadline_ = now + kLeaveTimeMax;
+  why_ = std::string(why);
+  began_ = now;
+  deadline_ = now + agent_.options.leave_within;
+  int64_t count = 0;
+  int64_t bytes = 0;
   for (auto& [id, entry] : table_) {
-    if (entry.run != nullptr) entry.run->Pause();
+    if (entry.run == nullptr) continue;
+    entry.run->Pause();
+    (void)entry.run->TakeHandedOver();  // as members changed before
+    count += entry.run->held_count();
+    bytes += entry.run->held_bytes();
   }
+  if (why_.empty()) return;
+  Log(LogLevel::kInfo, absl::StrCat("told to leave by ", why_, ", with ", count,
+                                    " values (", bytes, " bytes)"));
+}
+
+absl::Time Departure::BeginLimit() const {
+  return began_ + std::min(kBeginTimeMax, agent_.options.leave_within / 2);
+}
+
+Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
+  Heirs out;
+  for (const Member* member : takers_.TakersOf(*entry.job, entry.hash)) {
+    if (member->id == agent_.id()) continue;
+    ++out.count;
+    const auto stats = stats_.Of(member->id);
+    const bool has_run =
+        std::any_of(stats.begin(), stats.end(),
+                    [&](const auto& known) { return known.first == job; });
+    if (has_run) {
+      ++out.begun;
+    } else {
+      out.idle.push_back(member->id);
+    }
+  }
+  return out;
+}
+
+bool Departure::AwaitsHeirs(absl::Time now) {
+  const absl::Time last =
+      deadline_ - agent_.options.leave_within / kHandoverPart;
+  bool waits = false;
+  std::vector<std::string> awaited;
+  for (const auto& [job, entry] : table_) {
+    const bool is_running = entry.run != nullptr && entry.run->failure().ok() &&
+                            !entry.is_done &&
+                            entry.over_since == absl::InfiniteFuture();
+    if (!is_running || entry.run->held_count() == 0) continue;
+    const Heirs heirs = HeirsOf(job, entry);
+    // An agent that was waited for has nothing yet, not even the job. An agent
+    // that was there before may have begun without this one having heard of it.
+    if (heirs.begun > 0 || (heirs.count > 0 && !said_awaits_)) continue;
+    waits |= now < last;
+    if (heirs.count > 0) continue;
+    awaited.push_back(absl::StrCat(entry.job->program.name, " (",
+                                   entry.run->held_bytes(), " bytes)"));
+  }
+  if (waits) agent_.outbox.WakeAt(now + kAskInterval);
+  if (waits && !awaited.empty() && !std::exchange(said_awaits_, true)) {
+    Log(LogLevel::kWarning,
+        absl::StrCat("nobody else can take the values of ",
+                     absl::StrJoin(awaited, ", "), ", which runs: waits up to ",
+                     absl::FormatDuration(
+                         absl::Trunc(last - now, absl::Milliseconds(1))),
+                     " for an agent that joins"));
+  }
+  return waits;
 }
 
 bool Departure::IsUnfetched(const JobEntry& entry) const {
@@ -48,25 +113,14 @@ bool Departure::AwaitsKeepers(absl::Time now) {
   std::vector<std::string> kept;
   for (auto& [job, entry] : table_) {
     if (!IsUnfetched(entry)) continue;
-    std::vector<AgentId> idle;
-    int others = 0;
-    for (const Member* member : takers_.TakersOf(*entry.job, entry.hash)) {
-      if (member->id == agent_.id()) continue;
-      ++others;
-      const auto stats = stats_.Of(member->id);
-      const bool has_run =
-          std::any_of(stats.begin(), stats.end(),
-                      [&](const auto& known) { return known.first == job; });
-      if (!has_run) idle.push_back(member->id);
-    }
-    if (others == 0) {
+    const Heirs heirs = HeirsOf(job, entry);
+    if (heirs.count == 0) {
       waits |= now < deadline_;
       kept.push_back(absl::StrCat(entry.job->program.name, " (",
                                   entry.run->held_bytes(), " bytes)"));
-    } else if (!idle.empty() &&
-               now < deadline_ - kLeaveTimeMax + kBeginTimeMax) {
+    } else if (!heirs.idle.empty() && now < BeginLimit()) {
       waits = true;
-      for (const AgentId agent : idle) {
+      for (const AgentId agent : heirs.idle) {
         if (asks) agent_.outbox.Send(agent, kKeepResults, job, {});
       }
     }
@@ -78,7 +132,7 @@ bool Departure::AwaitsKeepers(absl::Time now) {
         absl::StrCat("told to leave, and nobody else has the results of ",
                      absl::StrJoin(kept, ", "),
                      ", which no client has fetched: waits up to ",
-                     absl::FormatDuration(kLeaveTimeMax),
+                     absl::FormatDuration(agent_.options.leave_within),
                      " for one, or for an agent that joins"));
   }
   return waits;
@@ -91,11 +145,13 @@ bool Departure::TakeLeave(absl::Time now) {
   for (const auto& [id, entry] : table_) {
     if (entry.run != nullptr) executing += entry.run->executing_count();
   }
-  if (executing > 0 && now < deadline_ - kLeaveTimeMax / 2) {
-    agent_.outbox.WakeAt(deadline_ - kLeaveTimeMax / 2);
+  const absl::Time half = began_ + agent_.options.leave_within / 2;
+  if (executing > 0 && now < half) {
+    agent_.outbox.WakeAt(half);
     return false;
   }
-  if (AwaitsKeepers(now)) return false;
+  const bool awaits_heirs = AwaitsHeirs(now);
+  if (AwaitsKeepers(now) || awaits_heirs) return false;
   agent_.phase = AgentPhase::kLeaves;
   for (auto& [id, entry] : table_) {
     if (entry.inputs != nullptr) entry.inputs->HandOver();
@@ -119,11 +175,37 @@ void Departure::End(absl::Time now) {
   const bool is_gone = !holds || now >= deadline_;
   if (is_gone) agent_.phase = AgentPhase::kGone;
   agent_.outbox.WakeAt(now + absl::Milliseconds(10));
+  if (is_gone && !why_.empty()) LogEnd(now);
   if (!is_gone || lost.empty()) return;
   Log(LogLevel::kWarning,
       absl::StrCat("leaves with results of ", absl::StrJoin(lost, ", "),
                    " that nobody has fetched or taken over; who wants them "
                    "runs it again"));
+}
+
+void Departure::LogEnd(absl::Time now) {
+  std::vector<std::string> words;
+  int64_t left = 0;
+  for (auto& [job, entry] : table_) {
+    if (entry.run == nullptr) continue;
+    for (const auto& [to, handed] : entry.run->TakeHandedOver()) {
+      const Member* member = agent_.membership.view()->Find(to);
+      words.push_back(absl::StrCat(
+          handed.count, " of ", entry.job->program.name, " (", handed.bytes,
+          " bytes) to ",
+          member == nullptr ? to.ToString() : member->control_address));
+    }
+    if (!entry.is_done) left += entry.run->held_count();
+  }
+  Log(LogLevel::kInfo,
+      absl::StrCat(
+          "leaves after ",
+          absl::FormatDuration(
+              absl::Trunc(now - began_, absl::Milliseconds(1))),
+          words.empty() ? ", with nothing handed over"
+                        : absl::StrCat(", having handed over ",
+                                       absl::StrJoin(words, ", ")),
+          left > 0 ? absl::StrCat("; ", left, " values go with it") : ""));
 }
 
 }  // namespace dogged

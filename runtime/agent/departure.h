@@ -1,11 +1,17 @@
-// Departure: how an agent leaves. It ends what runs, waits until other agents
-// keep results of jobs that are over and that no client has fetched, tells the
-// others, and hands over. Each of these steps has a bound on its time.
+// Departure: how an agent leaves. It ends what runs, waits until another agent
+// can take values of jobs that run, and until others keep results of jobs that
+// are over and that no client has fetched, tells the others, and hands over.
+// Each of these steps has a bound on its time, and all of them have
+// AgentOptions::leave_within.
 //
 // Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_DEPARTURE_H_
 #define DOGGED_RUNTIME_AGENT_DEPARTURE_H_
 
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_context.h"
 #include "runtime/agent/job_entry.h"
@@ -13,6 +19,7 @@
 #include "runtime/agent/job_table.h"
 #include "runtime/agent/job_takers.h"
 #include "runtime/agent/stats_gossip.h"
+#include "runtime/base/ids.h"
 
 namespace dogged {
 
@@ -28,8 +35,8 @@ class Departure {
   Departure(const Departure&) = delete;
   Departure& operator=(const Departure&) = delete;
 
-  // Told to leave.
-  void Begin(absl::Time now);
+  // Told to leave. With `why` the log says that, and what came of it.
+  void Begin(absl::Time now, absl::string_view why);
   // Takes leave once nothing keeps the agent; true if that was just now: the
   // view is another.
   bool TakeLeave(absl::Time now);
@@ -40,15 +47,33 @@ class Departure {
   // Whether others have what no client has fetched, or can be given it.
   bool AwaitsKeepers(absl::Time now);
   bool IsUnfetched(const JobEntry& entry) const;
+  // Whether an agent may still come, or begin, that takes values of a job that
+  // runs: without one they are lost, and the job with them.
+  bool AwaitsHeirs(absl::Time now);
+  // Other agents that run the job of `entry`, and how many of them have begun.
+  struct Heirs {
+    int count = 0;
+    int begun = 0;
+    std::vector<AgentId> idle;  // that have not
+  };
+  Heirs HeirsOf(JobId job, const JobEntry& entry) const;
+  // Says what was handed to whom.
+  void LogEnd(absl::Time now);
+  // Waits for agents that are there, to begin what they are to take, until
+  // then.
+  absl::Time BeginLimit() const;
 
   AgentContext& agent_;
   const JobRecords& records_;
   JobTable& table_;
   const JobTakers& takers_;
   StatsGossip& stats_;
+  std::string why_;  // empty: the log says nothing
+  absl::Time began_ = absl::InfiniteFuture();
   absl::Time deadline_ = absl::InfiniteFuture();
   absl::Time next_asked_ = absl::InfinitePast();  // to keep results left here
   bool said_kept_ = false;
+  bool said_awaits_ = false;
 };
 
 }  // namespace dogged

@@ -130,6 +130,10 @@ class JobRun {
   int64_t held_bytes() const {
     return dictionary_.labels.shard.BytesInMemory();
   }
+  // See Replication.
+  absl::btree_map<AgentId, Replication::HandedOver> TakeHandedOver() {
+    return dictionary_.replication.TakeHandedOver();
+  }
   // The digest of a label that this agent holds, or has heard of.
   std::optional<Digest> KnownDigest(const Label& label) const {
     return dictionary_.conflicts.KnownDigest(label);

@@ -96,7 +96,7 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(transport_.AwaitSleep());
   }
   ~ServerTest() override {
-    server_.Leave();
+    server_.Leave("a test");
     loop_.join();
   }
 

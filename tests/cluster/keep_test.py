@@ -83,6 +83,8 @@ def told_to_wait(agent):
     """SIGTERM; returns what it says once it waits."""
     agent.send_signal(signal.SIGTERM)
     line = agent.stderr.readline()
+    check("no word of what told it", "by SIGTERM, with " in line, line)
+    line = agent.stderr.readline()
     check("no word of what it keeps", "heat1d" in line and
           "no client has fetched" in line, line)
 

@@ -3,7 +3,7 @@
 Aim: lines copied from the README or the tutorial do what these say. Method:
 every line that begins with `dogged` is run, in the order of the page, in a
 folder that has `apps/`, a matrix, and the programs that the page tells to
-write; only ports are other ones, and JOB is the job that was submitted last, for
+write; only ports are other ones, folders in `/shared` lie in that one, and JOB is the job that was submitted last, for
 `cancel` one that runs. A command that has
 "# refused" behind it ends with 3, and says the lines that follow it; words
 behind "It says" are said by the command before. Promises of options are looked
@@ -87,9 +87,12 @@ def load(path):
 
 
 def run(words, is_refused, cluster, folder):
+    words = [w.replace("file:/shared", f"file:{folder}") for w in words]
     if words[1] == "agent":
+        points = [w for w in words if w.startswith("file:")]
         cluster.start(*[w for w in words[2:] if ":" not in w
-                        and w not in ("--listen", "--join")])
+                        and w not in ("--listen", "--join")],
+                      *["--join=" + point for point in points])
         return ""
     words = [re.sub(r"^127\.0\.0\.1:7070$",
                     lambda _: cluster.addresses[0], w) for w in words]

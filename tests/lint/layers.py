@@ -86,12 +86,15 @@ LIBRARIES = list(LAYERS)
 APP_FOLDERS = {
     "process": [],
     "keys": ["process"],
+    "rendezvous": ["process"],
     "report": ["process"],
-    "agent": ["process", "keys"],
-    "client": ["process", "keys", "report", "agent"],
-    "run": ["process", "keys", "report", "agent", "client"],
-    "jobs": ["process", "keys", "report", "agent", "client", "run"],
-    "cli": ["process", "keys", "report", "agent", "client", "run", "jobs"],
+    "agent": ["process", "keys", "rendezvous"],
+    "client": ["process", "keys", "rendezvous", "report", "agent"],
+    "run": ["process", "keys", "rendezvous", "report", "agent", "client"],
+    "jobs": ["process", "keys", "rendezvous", "report", "agent", "client",
+             "run"],
+    "cli": ["process", "keys", "rendezvous", "report", "agent", "client", "run",
+            "jobs"],
 }
 for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [
@@ -154,7 +157,7 @@ OUTSIDE = {
     "oneapi/": ["apps/dogged_bench/peers/tbb.cc"],
     "png.h": ["apps/output/png.cc"],
     "poll.h": SOCKETS + ["runtime/exec/event_count.cc",
-                         "apps/dogged/agent/agent_command.cc",
+                         "apps/dogged/agent/join_sources.cc",
                          "apps/dogged/run/local_agents.cc",
                          "routing/memory/shared_file.cc",
                          "runtime/exec/kernels/kernel_process.cc"],
@@ -217,7 +220,10 @@ BANNED = [
      ["apps/dogged/process/environment.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",
      ["runtime/exec/worker_threads.h", "runtime/exec/worker_threads.cc",
-      "kvstore/storage/rocksdb_engine.cc", "apps/dogged_bench/", "tests/"]),
+      "kvstore/storage/rocksdb_engine.cc",
+      # Joins no thread that a resolver holds.
+      "apps/dogged/rendezvous/rendezvous.cc",
+      "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
      "a wait for the event itself", [SIMGRID]),
     (r"\b(secure_)?getenv\b", "an option",

@@ -76,6 +76,54 @@ TEST(Contacts, ThePreferredOneIsDialedAlone) {
   EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("a", "b"));
 }
 
+// Points may list others each second.
+TEST(Contacts, ListedAddressesAreDialedWhileTheyAreListed) {
+  Contacts contacts({"given"});
+  contacts.Add("member");
+  const View view = ViewOf({"self"});
+  contacts.SetListed({"x", "y", "given", "member"});
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"),
+              ElementsAre("given", "member", "x", "y"));
+  contacts.SetListed({"z"});
+  EXPECT_EQ(contacts.size(), 3);
+  contacts.NoteFailure(kStart, "x");  // a dial that outlives its contact
+  contacts.NoteAnswer("y", AgentId(7), /*is_self=*/false);
+  EXPECT_EQ(contacts.size(), 3);
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), ElementsAre("z"));
+  contacts.SetListed({});
+  EXPECT_EQ(contacts.size(), 2);
+}
+
+TEST(Contacts, OneThatMeetsOthersSomewhereSettlesOnceItHasLookedThere) {
+  Contacts contacts({});
+  EXPECT_TRUE(contacts.HasSettled(kStart));
+  contacts.AwaitListing();
+  const View view = ViewOf({"self"});
+  EXPECT_THAT(contacts.TakeDue(kStart, view, "self"), IsEmpty());
+  EXPECT_FALSE(contacts.HasSettled(kStart));
+  EXPECT_TRUE(contacts.HasSettled(contacts.settles_at()));  // or for too long
+  contacts.SetListed({"a"});
+  EXPECT_FALSE(contacts.HasSettled(kStart));
+  contacts.SetListed({});
+  EXPECT_TRUE(contacts.HasSettled(kStart));
+}
+
+// So that their owners can be told from others that are only of no use.
+TEST(Contacts, ListedAddressesWithoutAnAnswerAreNamedOnce) {
+  Contacts contacts({"given"});
+  contacts.SetListed({"gone", "refuses"});
+  for (int i = 0; i < 10; ++i) {
+    contacts.NoteFailure(kStart, "given");
+    contacts.NoteFailure(kStart, "gone");
+    contacts.NoteRefusal(kStart, "refuses");
+    EXPECT_EQ(contacts.has_silent(), i == 3) << i;
+    const std::vector<std::string> silent = contacts.TakeSilent();
+    EXPECT_EQ(silent, i == 3 ? std::vector<std::string>{"gone"}
+                             : std::vector<std::string>{})
+        << i;
+  }
+}
+
 // Some at a time, and in a large cluster each agent more seldom.
 TEST(Contacts, ThePaceIsBounded) {
   Contacts contacts({});

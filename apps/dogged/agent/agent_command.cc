@@ -1,9 +1,5 @@
 #include "apps/dogged/agent/agent_command.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -13,17 +9,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "apps/dogged/agent/allowed_libraries.h"
+#include "apps/dogged/agent/join_sources.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
 #include "apps/dogged/agent/spill_engine.h"
 #include "apps/dogged/agent/told_address.h"
+#include "apps/dogged/process/cgroup_limits.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/huge_page_code.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/process/text_file.h"
 #include "apps/dogged/process/worker_count.h"
+#include "apps/dogged/rendezvous/meeting_point.h"
+#include "apps/dogged/rendezvous/point_listing.h"
+#include "apps/dogged/rendezvous/pool_folder.h"
 #include "apps/output/file.h"
 #include "apps/tiles/blas_kernels.h"
 #include "dsl/results.h"
@@ -33,7 +33,6 @@
 #include "routing/control/poller.h"
 #include "routing/control/socket_address.h"
 #include "routing/fabric/fabric_module.h"
-#include "routing/membership/contacts.h"
 #include "routing/memory/arena.h"
 #include "routing/memory/host_transport.h"
 #include "routing/topology/site_topology.h"
@@ -51,11 +50,12 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
-// An address to join: agents whose addresses come on the input.
-constexpr absl::string_view kFromInput = "-";
 // Under --memory, lent values take at most this part of it: they can't be
 // evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
+// Of the memory that a control group may have, one of so many parts is for
+// code, kernels and messages, the others for values.
+constexpr int64_t kGroupParts = 4;
 // Results that submissions ask to keep take at most this part of it, or of the
 // computer's memory.
 constexpr int64_t kKeptShareOfMemory = 4;
@@ -83,39 +83,6 @@ std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
 void EndDamaged(const std::string& words) {
   EndWith(absl::StrCat("error: ", words, "\n"), ExitCode::kFailed);
 }
-
-// Addresses that come line by line on the input, for an agent that was told to
-// read there whom to join.
-class InputAddresses {
- public:
-  // Waits for some. None: the input has ended, or this process is told to
-  // leave.
-  std::vector<std::string> Next() {
-    while (!IsToldToLeave()) {
-      std::vector<std::string> lines = TakeLines();
-      if (!lines.empty() || has_ended_) return lines;
-      pollfd waiting = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-      // Not for ever: the signal may come just before this.
-      if (poll(&waiting, 1, /*timeout=*/100) <= 0) continue;
-      char buffer[4096];
-      const ssize_t size = read(STDIN_FILENO, buffer, sizeof(buffer));
-      has_ended_ = size == 0 || (size < 0 && errno != EINTR);
-      if (size > 0) input_.append(buffer, static_cast<size_t>(size));
-    }
-    return {};
-  }
-
- private:
-  std::vector<std::string> TakeLines() {
-    const size_t end = has_ended_ ? input_.size() : input_.rfind('\n') + 1;
-    const std::string whole = input_.substr(0, end);
-    input_.erase(0, end);
-    return absl::StrSplit(whole, '\n', absl::SkipWhitespace());
-  }
-
-  std::string input_;  // that was not handed out
-  bool has_ended_ = false;
-};
 
 // Where this process may run: a package and NUMA node if it is one.
 HostPlace PlaceOfThisProcess() {
@@ -191,6 +158,7 @@ class AgentProcess {
 
   absl::Status Run() {
     CatchLeaveSignals();
+    LimitLife(options_.lifetime, options_.leave_within);
     if (options_.arena == "on") {
       arena_ = Arena::Create(
           {.warm_bytes = options_.memory_bytes > 0 ? 0 : kWarmBytes,
@@ -202,14 +170,10 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(
         control_, ControlPort::Listen(options_.listen, {.keys = keys_.get()}));
     poller_->Watch(control_->wait_fd());
-    for (const std::string& address : options_.join) {
-      if (address == kFromInput) {
-        input_.emplace();
-      } else {
-        contacts_.AddGiven(address);
-      }
-    }
-    if (input_.has_value() && !ReadInput()) return join_status_;
+    DOGGED_RETURN_IF_ERROR(sources_.Begin(
+        options_.join, keys_.get(),
+        [poller = poller_.get()] { poller->Wake(); }, rng_.Next()));
+    if (sources_.reads_input() && !ReadInput()) return join_status_;
     // Before the workers: the module must be loaded by a single thread.
     while (true) {
       const AgentId id(rng_.Next() | 1);
@@ -265,7 +229,7 @@ class AgentProcess {
       Log(LogLevel::kWarning,
           absl::StrCat("this agent counts as dead (", *death,
                        "); it joins again as a new one, with what it holds"));
-      contacts_.BeginAnew();
+      sources_.contacts().BeginAnew();
     }
   }
 
@@ -282,9 +246,8 @@ class AgentProcess {
     AgentOptions agent_options;
     agent_options.self.id = id;
     agent_options.is_reborn = incarnations_++ > 0;
-    agent_options.looks_for_others = contacts_.size() > 0;
-    char host[256] = "";
-    gethostname(host, sizeof(host) - 1);
+    agent_options.looks_for_others = sources_.has_any();
+    const std::string host = HostName();
     agent_options.self.host = host;
     agent_options.self.control_address =
         ToldControl(options_, control_->address());
@@ -292,6 +255,7 @@ class AgentProcess {
         ToldFabric(options_, transport_->address());
     agent_options.self.workers = options_.workers;
     agent_options.self.numeric_class = kernels_.numeric_parts().host;
+    agent_options.leave_within = options_.leave_within;
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
     agent_options.kept_bytes_max =
         (options_.memory_bytes > 0 ? options_.memory_bytes : PhysicalBytes()) /
@@ -324,9 +288,11 @@ class AgentProcess {
                              .poller = *poller_,
                              .turn = turn_,
                              .memory = MemoryUpTo(options_.memory_bytes),
-                             .contacts = contacts_,
+                             .contacts = sources_.contacts(),
+                             .refresh_contacts = [this] { sources_.Refresh(); },
                              .on_settled = [&] { return Settle(agent); },
                              .admission = admission_});
+    sources_.Enter(id, agent.membership().self().control_address);
     TellOfLeaveSignals(&server);
     const AgentLoop::End end = server.Run();
     TellOfLeaveSignals(nullptr);
@@ -350,7 +316,8 @@ class AgentProcess {
   // ask.
   bool Settle(Agent& agent) {
     if (IsToldToLeave() && !said_ready_) return true;
-    if (!contacts_.has_joined() && input_.has_value() && !said_ready_) {
+    const bool has_joined = sources_.contacts().has_joined();
+    if (!has_joined && sources_.reads_input() && !said_ready_) {
       if (ReadInput()) return false;
       agent.Leave(clock_.Now());
       return true;
@@ -366,7 +333,7 @@ class AgentProcess {
         Log(LogLevel::kWarning, id.status().message());
       }
     }
-    if (!contacts_.has_joined() && !options_.join.empty()) {
+    if (!has_joined && !options_.join.empty()) {
       Log(LogLevel::kWarning,
           absl::StrCat("no agent answers at ",
                        absl::StrJoin(options_.join, ", "),
@@ -380,15 +347,14 @@ class AgentProcess {
   // Takes addresses to join from the input. False if there are no more, then
   // join_status_ says so.
   bool ReadInput() {
-    const std::vector<std::string> addresses = input_->Next();
-    for (const std::string& address : addresses) contacts_.AddGiven(address);
-    if (addresses.empty() && !IsToldToLeave()) {
+    const bool has_more = sources_.ReadInput();
+    if (!has_more && !IsToldToLeave()) {
       join_status_ = absl::UnavailableError(
-          contacts_.size() > 0
+          sources_.contacts().size() > 0
               ? "can't join: none of the agents that the input names answers"
               : "can't join: no agent to join was named");
     }
-    return !addresses.empty();
+    return has_more;
   }
 
   // Opens the engine behind the live store: on the directory if there is one,
@@ -455,8 +421,7 @@ class AgentProcess {
   // After the poller and the turn, which its workers use.
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<BackgroundThread> background_;  // likewise
-  Contacts contacts_{{}};
-  std::optional<InputAddresses> input_;
+  JoinSources sources_;                           // likewise
   // Why this process ends without having been of use.
   absl::Status join_status_;
   std::vector<LeftJob> jobs_;
@@ -467,6 +432,30 @@ class AgentProcess {
 }  // namespace
 
 namespace {
+
+absl::Status CheckJoin(const AgentCommandOptions& options,
+                       const SocketAddress& listen) {
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<MeetingPoint> points,
+                          JoinPoints(options.join));
+  for (const MeetingPoint& point : points) {
+    if (point.kind == MeetingPoint::Kind::kFolder) {
+      const absl::Status writable = PoolFolder(point.text).Prepare();
+      if (!writable.ok()) return Annotate(writable, "--join");
+    }
+    if (point.kind != MeetingPoint::Kind::kAddress) {
+      DOGGED_RETURN_IF_ERROR(CheckReach(options));
+      continue;
+    }
+    const auto seed = ResolveAddress(point.text);
+    if (!seed.ok()) return Annotate(seed.status(), "--join");
+    if (seed->ToString() == listen.ToString() ||
+        seed->ToString() == ToldControl(options, options.listen)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--join ", point.text, ": that is this agent itself"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 // Finds mistyped options before anything starts.
 absl::Status CheckAgentOptions(const AgentCommandOptions& options,
@@ -488,16 +477,7 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options,
                      "key new`, for all agents and clients"));
   }
   DOGGED_RETURN_IF_ERROR(CheckTold(options));
-  for (const std::string& join : options.join) {
-    if (join == kFromInput) continue;
-    const auto seed = ResolveAddress(join);
-    if (!seed.ok()) return Annotate(seed.status(), "--join");
-    if (seed->ToString() == address->ToString() ||
-        join == ToldControl(options, options.listen)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--join ", join, ": that is this agent itself"));
-    }
-  }
+  DOGGED_RETURN_IF_ERROR(CheckJoin(options, *address));
   if (options.ready_file.empty()) return absl::OkStatus();
   const absl::Status writable = CheckWritable(options.ready_file);
   if (!writable.ok()) {
@@ -512,6 +492,16 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options,
                      ": is that of the agent at ", other, ", which runs"));
   }
   return absl::OkStatus();
+}
+
+// The default of --memory; 0: no bound.
+int64_t AllowedMemory() {
+  const int64_t limit = ReadCgroupLimits().memory_bytes;
+  if (limit == 0 || limit >= PhysicalBytes()) return 0;
+  const int64_t bytes = limit / kGroupParts * (kGroupParts - 1);
+  Log(LogLevel::kInfo, absl::StrCat("its control group may have ", limit,
+                                    " bytes of memory: --memory is ", bytes));
+  return bytes;
 }
 
 // Errors: kResourceExhausted.
@@ -545,6 +535,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   if (!options.small_pages) (void)MoveCodeToHugePages();
   AgentCommandOptions filled = options;
   filled.workers = WorkersPerAgent(options.workers, 1);
+  if (!options.has_memory) filled.memory_bytes = AllowedMemory();
   absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
   if (status.ok())

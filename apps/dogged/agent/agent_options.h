@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "apps/dogged/keys/key_choice.h"
 
 namespace dogged {
@@ -17,6 +18,7 @@ struct AgentCommandOptions {
   std::vector<std::string> join;
   int workers = 0;
   int64_t memory_bytes = 0;         // 0: no bound
+  bool has_memory = false;          // that is as the user says
   std::string directory;            // empty: none
   std::string arena = "on";         // or "off"
   std::string libraries = "apart";  // or "here"
@@ -26,6 +28,8 @@ struct AgentCommandOptions {
   std::string
       topology_file;  // of the site; see routing/topology/site_topology.h
   int topology_base = 16;
+  absl::Duration lifetime = absl::InfiniteDuration();  // then it leaves
+  absl::Duration leave_within = absl::Seconds(10);     // once told to
   std::string ready_file;
   std::string multicast = "auto";
   KeyChoice keys;

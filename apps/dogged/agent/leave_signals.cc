@@ -2,21 +2,26 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 
 #include "apps/dogged/process/errors.h"
 
 namespace dogged {
 namespace {
 
-// Seconds in which an agent that is told to leave has gone: twice the time that
-// a handover may take.
-constexpr unsigned kLeaveSecondsMax = 20;
+constexpr int kLeaveSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+// An agent that has not left so long after it should have does not return.
+constexpr int64_t kOverdueSeconds = 10;
 
 // All that signal handlers know.
 struct SignalState {
   std::atomic<AgentLoop*> server{nullptr};  // told to leave, once there is one
-  std::atomic<bool> leave{false};
+  std::atomic<const char*> why{nullptr};    // not null: told to leave
+  std::atomic<unsigned> leave_seconds_max{20};
+  bool keeps_hangup = false;  // SIGHUP is ignored; written before there are any
+  bool has_looked = false;    // likewise
 };
 
 SignalState& StateOfSignals() {
@@ -24,44 +29,88 @@ SignalState& StateOfSignals() {
   return state;
 }
 
-extern "C" void HandleLeaveSignal(int) {
-  StateOfSignals().leave = true;
-  if (AgentLoop* server = StateOfSignals().server.load()) server->Leave();
-  alarm(kLeaveSecondsMax);
+const char* WhyOf(int signal) {
+  switch (signal) {
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGINT:
+      return "SIGINT";
+    case SIGHUP:
+      return "SIGHUP";
+    case SIGUSR1:
+      return "SIGUSR1";
+    default:
+      return "the end of its --lifetime";
+  }
 }
 
-// The loop is stuck, or a thread that this process waits for as it ends.
-extern "C" void HandleOverdueLeave(int) {
+extern "C" void HandleLeaveSignal(int number) {
+  SignalState& state = StateOfSignals();
+  const char* none = nullptr;
+  state.why.compare_exchange_strong(none, WhyOf(number));
+  if (AgentLoop* server = state.server.load()) server->Leave(state.why);
+  // The first word counts: others don't put it off.
+  if (none == nullptr) alarm(state.leave_seconds_max);
+}
+
+// Its lifetime is over. Or it was told to leave long ago, and the loop is
+// stuck, or a thread that this process waits for as it ends.
+extern "C" void HandleAlarm(int number) {
+  if (StateOfSignals().why.load() == nullptr) return HandleLeaveSignal(number);
   EndWith(
-      "error: told to leave 20 s ago, and something here does not return; ends "
+      "error: told to leave long ago, and something here does not return; ends "
       "without it\n",
       ExitCode::kFailed);
+}
+
+unsigned WholeSeconds(absl::Duration duration) {
+  // Some systems know no longer alarm.
+  constexpr int64_t kMost = int64_t{100} * 365 * 24 * 3600 / 4;
+  const int64_t seconds =
+      absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
+  return static_cast<unsigned>(std::clamp<int64_t>(seconds, 1, kMost));
 }
 
 }  // namespace
 
 void CatchLeaveSignals() {
+  SignalState& state = StateOfSignals();
+  if (!state.has_looked) {
+    struct sigaction before = {};
+    sigaction(SIGHUP, nullptr, &before);
+    state.keeps_hangup = before.sa_handler == SIG_IGN;
+    state.has_looked = true;
+  }
   struct sigaction action = {};
   action.sa_handler = HandleLeaveSignal;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = HandleOverdueLeave;
+  for (const int signal : kLeaveSignals) {
+    const bool is_kept = signal == SIGHUP && state.keeps_hangup;
+    if (!is_kept) sigaction(signal, &action, nullptr);
+  }
+  action.sa_handler = HandleAlarm;
   sigaction(SIGALRM, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
-bool IsToldToLeave() { return StateOfSignals().leave; }
+void LimitLife(absl::Duration lifetime, absl::Duration leave_within) {
+  StateOfSignals().leave_seconds_max =
+      WholeSeconds(leave_within + absl::Seconds(kOverdueSeconds));
+  if (lifetime < absl::InfiniteDuration()) alarm(WholeSeconds(lifetime));
+}
+
+bool IsToldToLeave() { return StateOfSignals().why.load() != nullptr; }
 
 void TellOfLeaveSignals(AgentLoop* server) {
   StateOfSignals().server = server;
-  if (server != nullptr && IsToldToLeave()) server->Leave();
+  if (server != nullptr && IsToldToLeave()) {
+    server->Leave(StateOfSignals().why);
+  }
 }
 
 LeaveSignalsHeld::LeaveSignalsHeld() {
   sigset_t held;
   sigemptyset(&held);
-  sigaddset(&held, SIGTERM);
-  sigaddset(&held, SIGINT);
+  for (const int signal : kLeaveSignals) sigaddset(&held, signal);
   pthread_sigmask(SIG_BLOCK, &held, &before_);
 }
 

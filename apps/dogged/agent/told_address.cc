@@ -1,5 +1,6 @@
 #include "apps/dogged/agent/told_address.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "routing/control/socket_address.h"
@@ -25,6 +26,22 @@ std::string WithoutBrackets(absl::string_view host) {
   return std::string(host);
 }
 
+// Many hosts take their own name for an address of loopback (/etc/hosts).
+absl::Status CheckNoLoopback(absl::string_view flag, const std::string& text,
+                             const SocketAddress& address) {
+  const absl::string_view host = HostOf(text);
+  if (!address.IsLoopback() || IsNumeric(text) ||
+      absl::StartsWith(host, "localhost") ||
+      absl::StartsWith(host, "ip6-localhost")) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, " ", text, ": here that name means ",
+      WithoutBrackets(HostOf(address.ToString())),
+      ", which leads others to themselves; give an address of this host, as "
+      "`hostname -I` says"));
+}
+
 }  // namespace
 
 absl::Status CheckTold(const AgentCommandOptions& options) {
@@ -40,18 +57,28 @@ absl::Status CheckTold(const AgentCommandOptions& options) {
   }
   const auto told = ResolveAddress(options.advertise);
   if (!told.ok()) return Annotate(told.status(), "--advertise");
-  if (!told->IsWildcard()) return absl::OkStatus();
+  if (!told->IsWildcard()) {
+    return CheckNoLoopback("--advertise", options.advertise, *told);
+  }
   return absl::InvalidArgumentError(
       absl::StrCat("--advertise ", options.advertise,
                    ": that address leads nowhere; give the one by which others "
                    "reach this host"));
 }
 
+absl::Status CheckReach(const AgentCommandOptions& options) {
+  const auto listen = ResolveAddress(options.listen);
+  if (!listen.ok()) return Annotate(listen.status(), "--listen");
+  return CheckNoLoopback("--listen", options.listen, *listen);
+}
+
 std::string ToldControl(const AgentCommandOptions& options,
                         absl::string_view bound) {
   if (options.advertise.empty()) return std::string(bound);
-  if (PortOf(options.advertise) != "0") return options.advertise;
-  return absl::StrCat(HostOf(options.advertise), ":", PortOf(bound));
+  const auto told = ResolveAddress(options.advertise);
+  const std::string text = told.ok() ? told->ToString() : options.advertise;
+  if (PortOf(text) != "0") return text;
+  return absl::StrCat(HostOf(text), ":", PortOf(bound));
 }
 
 std::string FabricHost(const AgentCommandOptions& options,

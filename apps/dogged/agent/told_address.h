@@ -14,10 +14,16 @@
 namespace dogged {
 
 // Checks the addresses. Errors name the flag: kInvalidArgument for addresses
-// that nobody can be told; as ResolveAddress().
+// that nobody can be told, and for names that mean loopback here; as
+// ResolveAddress().
 absl::Status CheckTold(const AgentCommandOptions& options);
 
-// The control address that others are told, of a port bound at `bound`.
+// Checks that agents of other hosts can reach what a name leads to, as those
+// who meet them somewhere want. Errors: as CheckTold().
+absl::Status CheckReach(const AgentCommandOptions& options);
+
+// The control address that others are told, of a port bound at `bound`:
+// numeric, so that nobody has to look it up.
 std::string ToldControl(const AgentCommandOptions& options,
                         absl::string_view bound);
 // At which address the connections between agents listen.

@@ -18,8 +18,8 @@ class AgentFlags : public CommandFlags {
         command_(AddCommand(
             app, "agent",
             "dogged agent --listen 127.0.0.1:7070 --join 127.0.0.1:7071",
-            "Takes part in a cluster until SIGTERM, then hands over and "
-            "leaves.")) {
+            "Takes part in a cluster until SIGTERM, SIGINT, SIGHUP or "
+            "SIGUSR1, then hands over and leaves.")) {
     command_.add_option("--listen", options_.listen, "HOST:PORT; port 0: any")
         ->capture_default_str()
         ->envname("DOGGED_LISTEN");
@@ -31,14 +31,22 @@ class AgentFlags : public CommandFlags {
                     "of the connections between agents; 0: any")
         ->check(CLI::Range(0, 65535));
     command_
-        .add_option("--join", options_.join, "HOST:PORT; -: those in the input")
+        .add_option("--join", options_.join,
+                    "where others are: HOST:PORT; file:DIR, a folder that all "
+                    "agents see; dns:NAME:PORT, all records of a name; several "
+                    "with commas; -: those in the input")
+        ->type_name("POINT")
         ->allow_extra_args(false);
-    command_.add_option("--workers", options_.workers, "worker threads")
+    command_
+        .add_option("--workers", options_.workers,
+                    "worker threads (default: processors that it may use)")
         ->check(CLI::Range(1, 1024))
         ->envname("DOGGED_WORKERS");
     command_
         .add_option("--memory", memory_,
-                    "what this agent's values may take: bytes, or 64M, 4G")
+                    "what this agent's values may take: bytes, or 64M, 4G; "
+                    "all: no bound (default: most of what its control group "
+                    "may have, or all)")
         ->envname("DOGGED_MEMORY");
     command_
         .add_option("--dir", options_.directory,
@@ -54,6 +62,13 @@ class AgentFlags : public CommandFlags {
                     "of the digits made from --topology-file")
         ->check(CLI::Range(2, 256))
         ->capture_default_str();
+    command_.add_option("--lifetime", lifetime_,
+                        "leaves after so long, as 58m, as if it were told to");
+    command_
+        .add_option("--leave-within", leave_within_,
+                    "has gone so long after it is told to leave; as long, if "
+                    "need be, it waits for an agent that takes its values")
+        ->default_str("10s");
     command_.add_option("--ready-file", options_.ready_file,
                         "gets HOST:PORT once this agent listens");
     AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
@@ -80,8 +95,16 @@ class AgentFlags : public CommandFlags {
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {
-    DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
-                            ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    options_.has_memory = !memory_.empty();
+    if (memory_ != "all") {
+      DOGGED_ASSIGN_OR_RETURN(
+          options_.memory_bytes,
+          ParseBytes(memory_, "--memory (or DOGGED_MEMORY)"));
+    }
+    DOGGED_RETURN_IF_ERROR(
+        ParseTime(lifetime_, "--lifetime", options_.lifetime));
+    DOGGED_RETURN_IF_ERROR(
+        ParseTime(leave_within_, "--leave-within", options_.leave_within));
     return AgentCommand(options_, environment_);
   }
 
@@ -90,6 +113,8 @@ class AgentFlags : public CommandFlags {
   CLI::App& command_;
   AgentCommandOptions options_;
   std::string memory_;
+  std::string lifetime_;
+  std::string leave_within_;
 };
 
 }  // namespace

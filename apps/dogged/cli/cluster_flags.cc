@@ -110,7 +110,11 @@ std::unique_ptr<CommandFlags> AddClusterFlags(CLI::App& app,
 
 void AddClusterOption(CLI::App& command, std::string& cluster,
                       KeyChoice& keys) {
-  command.add_option("--cluster", cluster, "HOST:PORT of an agent")
+  command
+      .add_option("--cluster", cluster,
+                  "where agents are: HOST:PORT, file:DIR, dns:NAME:PORT; "
+                  "several with commas")
+      ->type_name("POINT")
       ->required()
       ->envname("DOGGED_CLUSTER");
   AddKeyOptions(command, keys);

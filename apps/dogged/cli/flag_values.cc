@@ -106,11 +106,12 @@ absl::StatusOr<double> ParseSeconds(absl::string_view text,
   return number;
 }
 
-absl::StatusOr<double> ParseKeep(absl::string_view text,
-                                 absl::string_view flag) {
+absl::Status ParseTime(absl::string_view text, absl::string_view flag,
+                       absl::Duration& out) {
   constexpr std::pair<absl::string_view, double> kUnits[] = {
       {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 24 * 3600}};
   constexpr double kMost = static_cast<double>(JobOptions::kKeepMax) / 1000;
+  if (text.empty()) return absl::OkStatus();
   for (const auto& [unit, seconds] : kUnits) {
     absl::string_view digits = text;
     double number = 0;
@@ -119,7 +120,8 @@ absl::StatusOr<double> ParseKeep(absl::string_view text,
     if (number * seconds > kMost) {
       return Wrong(flag, text, "is too long: 30d is the most");
     }
-    return number * seconds;
+    out = absl::Seconds(number * seconds);
+    return absl::OkStatus();
   }
   return Wrong(flag, text, "is no time: write 90s, 10m, 2h or 7d");
 }

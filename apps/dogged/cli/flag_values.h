@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "apps/dogged/run/program_options.h"
 #include "apps/dogged/run/run_options.h"
 
@@ -26,9 +27,10 @@ absl::StatusOr<std::vector<When>> ParseWhens(const std::string& text,
 absl::StatusOr<double> ParseSeconds(absl::string_view text,
                                     absl::string_view flag);
 
-// "90s", "10m", "2h" or "7d", more than 0, and at most 30 days: seconds.
-absl::StatusOr<double> ParseKeep(absl::string_view text,
-                                 absl::string_view flag);
+// "90s", "10m", "2h" or "7d", more than 0, and at most 30 days. `out` stays as
+// it is if `text` is empty.
+absl::Status ParseTime(absl::string_view text, absl::string_view flag,
+                       absl::Duration& out);
 
 // A whole number from 0.
 absl::StatusOr<uint64_t> ParseSeed(absl::string_view text,

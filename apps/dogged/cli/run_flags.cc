@@ -56,6 +56,8 @@ class RunFlags : public CommandFlags {
                             ParseSeconds(kill_every_, "--kill-every"));
     DOGGED_ASSIGN_OR_RETURN(options_.redo_max_seconds,
                             ParseSeconds(redo_, "--redo-at-most"));
+    DOGGED_RETURN_IF_ERROR(
+        ParseTime(patience_, "--patience", options_.patience));
     if (!seed_.empty()) {
       DOGGED_ASSIGN_OR_RETURN(options_.seed,
                               ParseSeed(seed_, "--seed (or DOGGED_SEED)"));
@@ -89,8 +91,13 @@ class RunFlags : public CommandFlags {
         "cuts (default: what costs least on average)");
     command_
         .add_option("--cluster", options_.cluster,
-                    "HOST:PORT of a running agent, instead of own agents")
+                    "where agents are, instead of own ones: HOST:PORT, "
+                    "file:DIR, dns:NAME:PORT; several with commas")
+        ->type_name("POINT")
         ->envname("DOGGED_CLUSTER");
+    command_.add_option("--patience", patience_,
+                        "how long it outlives a cluster without agents, as "
+                        "10m, and sends the job again (default: it ends)");
     AddKeyOptions(command_, options_.key_choice);
     AddChoice(command_, "--multicast", options_.multicast, MulticastPlanNames(),
               absl::StrJoin(MulticastPlanNames(), ", "));
@@ -113,6 +120,7 @@ class RunFlags : public CommandFlags {
   std::string join_at_;
   std::string kill_every_;
   std::string redo_;
+  std::string patience_;
   std::string seed_;
 };
 

@@ -58,10 +58,9 @@ class SubmitFlags : public CommandFlags {
         FinishProgramFlags(program_flags_, options_.run.program));
     DOGGED_ASSIGN_OR_RETURN(options_.run.redo_max_seconds,
                             ParseSeconds(redo_, "--redo-at-most"));
-    if (!keep_.empty()) {
-      DOGGED_ASSIGN_OR_RETURN(options_.keep_seconds,
-                              ParseKeep(keep_, "--keep"));
-    }
+    absl::Duration keep = absl::Seconds(options_.keep_seconds);
+    DOGGED_RETURN_IF_ERROR(ParseTime(keep_, "--keep", keep));
+    options_.keep_seconds = absl::ToDoubleSeconds(keep);
     return SubmitCommand(options_, environment_);
   }
 

@@ -12,6 +12,12 @@ constexpr absl::Duration kSilence = absl::Seconds(9);
 
 }  // namespace
 
+void AgentAddresses::Replace(std::vector<std::string> named) {
+  addresses_ = std::move(named);
+  named_count_ = addresses_.size();
+  silent_until_.clear();
+}
+
 void AgentAddresses::Add(std::string address) {
   if (std::find(addresses_.begin(), addresses_.end(), address) ==
       addresses_.end()) {

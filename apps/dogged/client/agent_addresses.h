@@ -27,6 +27,8 @@ class AgentAddresses {
   AgentAddresses(const AgentAddresses&) = delete;
   AgentAddresses& operator=(const AgentAddresses&) = delete;
 
+  // These instead of all that were known: as if named.
+  void Replace(std::vector<std::string> named);
   // Unless it is known.
   void Add(std::string address);
   // In the order in which they came to be known.
@@ -43,7 +45,7 @@ class AgentAddresses {
  private:
   Clock& clock_;
   std::vector<std::string> addresses_;
-  const size_t named_count_;  // in front
+  size_t named_count_;  // in front
   // By address, when one that did not answer is asked again.
   std::map<std::string, absl::Time> silent_until_;
 };

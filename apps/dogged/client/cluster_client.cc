@@ -82,6 +82,12 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
       "had any, and run the same command"));
 }
 
+absl::Status ClusterClient::Resume(std::vector<std::string> addresses) {
+  addresses_.Replace(std::move(addresses));
+  status_clients_.clear();
+  return FailOver(absl::OkStatus());
+}
+
 absl::Status ClusterClient::SendAll() {
   if (encoded_job_.empty()) {
     results_.AskAnew();

@@ -85,6 +85,9 @@ class ClusterClient {
   absl::StatusOr<Bound> TakeHeld(JobId job, std::vector<Label> labels);
   // Gives agents inputs that they ask for, for so long. Errors: as Collect().
   absl::Status Serve(absl::Duration time);
+  // After kUnavailable: goes on with agents at these addresses instead of all
+  // that were known, and gives them the job. Errors: as Collect().
+  absl::Status Resume(std::vector<std::string> addresses);
   // Takes in what has come within `patience`. Fails over by itself, also from
   // an agent that PollStatus() found to be lost.
   //

@@ -1,8 +1,12 @@
 #include "apps/dogged/client/open_cluster.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/keys/key_choice.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 
@@ -10,7 +14,9 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> OpenCluster(
     const ClusterOptions& options, const Environment& environment) {
   auto keys = OpenKeys(options.keys, environment);
   if (!keys.ok()) return absl::NotFoundError(keys.status().message());
-  return ClusterClient::Connect({options.cluster},
+  DOGGED_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
+                          FindAgents(options.cluster, *keys));
+  return ClusterClient::Connect(std::move(addresses),
                                 {.patience = ClusterClient::kNamedPatience,
                                  .connect = ConnectWith(*std::move(keys))});
 }

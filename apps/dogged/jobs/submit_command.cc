@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
@@ -48,7 +49,9 @@ class Submission {
   absl::Status Run(SubmissionId id) {
     const RunOptions& run = options_.run;
     std::vector<std::string> addresses = run.cluster_agents;
-    if (addresses.empty()) addresses.push_back(run.cluster);
+    if (addresses.empty()) {
+      DOGGED_ASSIGN_OR_RETURN(addresses, FindAgents(run.cluster, run.keys));
+    }
     DOGGED_ASSIGN_OR_RETURN(
         client_, ClusterClient::Connect(
                      addresses, {.patience = ClusterClient::kNamedPatience,

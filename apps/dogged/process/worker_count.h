@@ -4,7 +4,8 @@
 
 namespace dogged {
 
-// Processors of this host divided by `agents`, at least 1, if `workers` is 0.
+// Processors that this process may use, by its affinity and its control groups,
+// divided by `agents`, at least 1, if `workers` is 0.
 int WorkersPerAgent(int workers, int agents);
 
 }  // namespace dogged

@@ -18,6 +18,7 @@ std::string RunReport::ToJson() const {
   out["tasks_duplicated"] = tasks_duplicated;
   out["tasks_recomputed"] = tasks_recomputed;
   out["tasks_per_agent"] = tasks_per_agent;
+  out["submissions"] = submissions;
   out["agents_started"] = agents_started;
   out["agents_joined"] = agents_joined;
   out["agents_left"] = agents_left;

@@ -27,6 +27,7 @@ struct RunReport {
   int64_t tasks_duplicated = 0;
   int64_t tasks_recomputed = 0;
   std::vector<int64_t> tasks_per_agent;
+  int submissions = 1;  // of this run, see --patience
   int agents_started = 0;
   int agents_joined = 0;
   int agents_left = 0;

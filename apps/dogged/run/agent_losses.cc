@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/container/btree_map.h"
+#include "absl/strings/str_cat.h"
 
 namespace dogged {
 
@@ -18,7 +19,11 @@ std::vector<Loss> AgentLosses::Note(const std::vector<StatusReply>& replies,
     }
   }
   for (size_t i = losses_.size(); i-- > 0;) {
-    if (!left_.contains(lost_[i])) continue;
+    const bool answers =
+        std::any_of(replies.begin(), replies.end(),
+                    [&](const auto& reply) { return reply.self == lost_[i]; });
+    const bool is_back = answers && missing_.contains(lost_[i]);
+    if (!left_.contains(lost_[i]) && !is_back) continue;
     losses_.erase(losses_.begin() + static_cast<ptrdiff_t>(i));
     lost_.erase(lost_.begin() + static_cast<ptrdiff_t>(i));
   }
@@ -34,6 +39,17 @@ std::vector<Loss> AgentLosses::Note(const std::vector<StatusReply>& replies,
     }
   }
   return {losses_.begin() + static_cast<ptrdiff_t>(before), losses_.end()};
+}
+
+void AgentLosses::LoseAll(const std::string& cause, absl::Duration after) {
+  for (const AgentId id : known_) {
+    const bool is_lost =
+        std::find(lost_.begin(), lost_.end(), id) != lost_.end();
+    if (!is_lost && !left_.contains(id)) {
+      missing_.insert(id);
+      Lose(absl::StrCat("agent ", id.ToString()), id, cause, after);
+    }
+  }
 }
 
 void AgentLosses::Lose(const std::string& who, AgentId agent,

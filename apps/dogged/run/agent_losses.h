@@ -24,6 +24,9 @@ class AgentLosses {
   std::vector<Loss> Note(const std::vector<StatusReply>& replies,
                          absl::Duration after);
   // Notes a loss that is known otherwise.
+  // Nobody tells any more what became of those that were there: they are lost,
+  // until one of them answers.
+  void LoseAll(const std::string& cause, absl::Duration after);
   void Lose(const std::string& who, AgentId agent, const std::string& cause,
             absl::Duration after);
   // Notes that agent `by` came for the one lost at `position`.
@@ -45,6 +48,7 @@ class AgentLosses {
  private:
   absl::btree_set<AgentId> known_;
   absl::btree_set<AgentId> left_;
+  absl::btree_set<AgentId> missing_;  // by LoseAll()
   std::vector<Loss> losses_;
   std::vector<AgentId> lost_;
 };

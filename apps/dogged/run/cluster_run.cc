@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/report/progress_printer.h"
@@ -23,6 +24,7 @@
 #include "apps/dogged/run/finish_run.h"
 #include "apps/dogged/run/interrupt.h"
 #include "apps/dogged/run/local_agents.h"
+#include "apps/dogged/run/patience.h"
 #include "apps/dogged/run/run_progress.h"
 #include "apps/dogged/run/run_warnings.h"
 #include "runtime/base/clock.h"
@@ -125,6 +127,7 @@ class ClusterRun {
     report.replicas =
         std::min(client_->record().options.replicas, started_ + joined_);
     report.seed = options_.seed;
+    report.submissions = submissions_;
     ledger_.Fill(report);
     report.agents_left = left_;
     report.agents_unheard = unheard_;
@@ -153,9 +156,10 @@ class ClusterRun {
     // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;
-    DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, submission_,
-                                           job_options, relations_,
-                                           TextHash(program_)));
+    DOGGED_RETURN_IF_ERROR(
+        OrResumed(client_->Submit(program_.job, submission_, job_options,
+                                  relations_, TextHash(program_)),
+                  progress));
     absl::Time all_here;
     while (true) {
       DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
@@ -164,13 +168,13 @@ class ClusterRun {
       const absl::Status collected = client_->Collect(
           faults_.IsWaiting() ? kPollWithFaults : kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
-      DOGGED_RETURN_IF_ERROR(collected);
+      DOGGED_RETURN_IF_ERROR(OrResumed(collected, progress));
       if (note_ != said_note_ && !note_.empty()) {
         progress.PrintLine(absl::StrCat("the job waits: ", note_));
       }
       said_note_ = note_;
       const int alive = AliveCount();
-      Progress moment{.done = std::min(tasks_needed_, ledger_.tasks_done()),
+      Progress moment{.done = std::min(tasks_needed_, TasksDone()),
                       .needed = tasks_needed_,
                       .alive = alive,
                       .silent = std::max(0, alive - answered_),
@@ -186,6 +190,36 @@ class ClusterRun {
     TakeStarted(kStartTimeout, progress);
     DOGGED_RETURN_IF_ERROR(NoteStatus());
     NoteDeaths(progress);
+    return absl::OkStatus();
+  }
+
+  // Work of agents that are no more, all of them, is done again.
+  int64_t TasksDone() const {
+    return std::max<int64_t>(0, ledger_.tasks_done() - tasks_before_);
+  }
+
+  // `status`, unless that is that no agent answers any more, and some come back
+  // within --patience: then they have the job again.
+  absl::Status OrResumed(const absl::Status& status,
+                         ProgressPrinter& progress) {
+    if (!absl::IsUnavailable(status) || options_.cluster.empty() ||
+        options_.patience <= absl::ZeroDuration()) {
+      return status;
+    }
+    agent_losses_.LoseAll("nobody answered any more", clock_.Now() - start_);
+    bool is_first = true;
+    const auto resume = [&]() -> absl::Status {
+      if (std::exchange(is_first, false)) return status;
+      DOGGED_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
+                              FindAgents(options_.cluster, options_.keys));
+      return client_->Resume(std::move(addresses));
+    };
+    DOGGED_RETURN_IF_ERROR(
+        Outlive(options_.patience, resume,
+                [&](absl::string_view words) { progress.PrintLine(words); }));
+    ++submissions_;
+    tasks_before_ = ledger_.tasks_done();
+    progress.PrintLine("agents are there again, and have the job");
     return absl::OkStatus();
   }
 
@@ -224,7 +258,7 @@ class ClusterRun {
   }
 
   absl::Status Connect() {
-    std::vector<std::string> addresses;
+    std::vector<std::string> addresses = options_.cluster_agents;
     if (options_.cluster.empty()) {
       DOGGED_RETURN_IF_ERROR(
           agents_.Start(options_.program.agents, kStartTimeout));
@@ -232,13 +266,20 @@ class ClusterRun {
         addresses.push_back(process.address);
       }
       agents_.Prepare(static_cast<int>(options_.join_at.size()));
-    } else {
-      addresses = options_.cluster_agents;
-      if (addresses.empty()) addresses.push_back(options_.cluster);
     }
-    DOGGED_ASSIGN_OR_RETURN(
-        client_, ClusterClient::Connect(
-                     addresses, {.connect = ConnectWith(options_.keys)}));
+    const ClusterClient::Options client_options{.connect =
+                                                    ConnectWith(options_.keys)};
+    if (!addresses.empty()) {
+      auto client = ClusterClient::Connect(addresses, client_options);
+      const bool may_come =
+          !options_.cluster.empty() && absl::IsUnavailable(client.status());
+      if (!client.ok() && !may_come) return client.status();
+      if (client.ok()) client_ = *std::move(client);
+    }
+    if (client_ == nullptr) {
+      DOGGED_ASSIGN_OR_RETURN(client_,
+                              ConnectPatiently(options_, client_options));
+    }
     AwaitViews();
     DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                             client_->AwaitStatus());
@@ -263,8 +304,8 @@ class ClusterRun {
 
   // Message of an interrupt: what goes on and what ends.
   std::string StopWords() const {
-    const std::string how_far = HowFar(program_.job.program, time(),
-                                       ledger_.tasks_done(), tasks_needed_);
+    const std::string how_far =
+        HowFar(program_.job.program, time(), TasksDone(), tasks_needed_);
     if (options_.cluster.empty()) {
       return absl::StrCat("interrupted: stopped ", program_.job.program.name,
                           " at ", how_far, " and its ", agents_.Alive().size(),
@@ -457,6 +498,8 @@ class ClusterRun {
   };
   std::vector<Starting> starting_;
   std::vector<std::string> failed_joins_;
+  int submissions_ = 1;
+  int64_t tasks_before_ = 0;  // done before the last submission
   int started_ = 0;
   int joined_ = 0;
   int left_ = 0;

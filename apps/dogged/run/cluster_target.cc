@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/process/errors.h"
+#include "apps/dogged/run/patience.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -81,9 +82,9 @@ std::vector<StoredJob> StoredOf(const std::vector<StatusReply>& replies) {
 absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
                                              const KernelSource& kernels) {
   const ProgramOptions given = options.program;
-  const auto client = ClusterClient::Connect(
-      {options.cluster}, {.patience = ClusterClient::kNamedPatience,
-                          .connect = ConnectWith(options.keys)});
+  const auto client =
+      ConnectPatiently(options, {.patience = ClusterClient::kNamedPatience,
+                                 .connect = ConnectWith(options.keys)});
   if (!client.ok()) {
     PrintError(client.status().message());
     return client.status();

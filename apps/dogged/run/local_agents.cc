@@ -160,9 +160,10 @@ std::vector<std::string> LocalAgents::ArgumentsOf(const std::string& name,
     out.insert(out.end(), {"--key-file", options_.key_file});
   }
   if (joins) out.insert(out.end(), {"--join", "-"});
-  if (!options_.memory.empty()) {
-    out.insert(out.end(), {"--memory", options_.memory});
-  }
+  // Without it each would take most of what all of them may have.
+  out.insert(out.end(),
+             {"--memory",
+              options_.memory.empty() ? std::string("all") : options_.memory});
   if (!options_.directory.empty()) {
     out.insert(out.end(),
                {"--dir", absl::StrCat(options_.directory, "/", name)});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "apps/dogged/keys/key_choice.h"
 #include "apps/dogged/run/program_options.h"
 
@@ -26,7 +27,8 @@ struct RunOptions {
   int replicas = 0;             // 0: 2, or 1 with one agent
   double redo_max_seconds = 0;  // 0: what costs least
   bool check = false;
-  std::string cluster;  // HOST:PORT of a running agent; empty: start some
+  std::string cluster;      // meeting points; empty: start agents
+  absl::Duration patience;  // with a cluster without agents
   // Agents of the cluster as they were last seen, answering ones first.
   std::vector<std::string> cluster_agents;
   KeyChoice key_choice;

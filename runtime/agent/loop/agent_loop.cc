@@ -42,7 +42,8 @@ void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
 AgentLoop::AgentLoop(Agent& agent, Ports ports)
     : agent_(agent),
       ports_(std::move(ports)),
-      dialer_(agent, ports_.control, ports_.contacts, ports_.on_settled),
+      dialer_(agent, ports_.control, ports_.contacts, ports_.refresh_contacts,
+              ports_.on_settled),
       introductions_(agent, ports_.control, ports_.admission) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
@@ -107,7 +108,7 @@ absl::Time AgentLoop::NextWake() const {
 
 void AgentLoop::RunPass() {
   const absl::Time now = ports_.clock.Now();
-  if (leave_) agent_.Leave(now);
+  if (const char* const why = leave_) agent_.Leave(now, why);
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();

@@ -47,6 +47,8 @@ class AgentLoop : private LoopTurn::Loop {
     std::function<Memory()> memory;
     // Addresses to dial; outlive this object.
     Contacts& contacts;
+    // Called in each pass, to put news of addresses into `contacts`.
+    std::function<void()> refresh_contacts = [] {};
     // Called when agents were met, or no contact answers for now; again, later,
     // while it returns false.
     std::function<bool()> on_settled;
@@ -69,9 +71,10 @@ class AgentLoop : private LoopTurn::Loop {
   End Run();
   // Why the agent was declared dead.
   const std::string& cause() const { return cause_; }
-  // Hands over, then ends Run(). Callable from signal handlers.
-  void Leave() {
-    leave_ = true;
+  // Hands over, then ends Run(). Callable from signal handlers. `why` for the
+  // log, for ever there.
+  void Leave(const char* why) {
+    leave_ = why;
     ports_.poller.Wake();
   }
 
@@ -127,7 +130,7 @@ class AgentLoop : private LoopTurn::Loop {
 
   Agent& agent_;
   Ports ports_;
-  std::atomic<bool> leave_{false};
+  std::atomic<const char*> leave_{nullptr};  // not null: told to leave
   // The loop's thread is asleep: it waits for all messages but those of this
   // host.
   bool is_asleep_ = false;

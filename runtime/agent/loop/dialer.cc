@@ -42,6 +42,7 @@ bool Dialer::Tick(absl::Time now) {
     it = dials_.erase(it);
   }
   const std::shared_ptr<const View> view = agent_.membership().view();
+  refresh_contacts_();
   if (now >= contacts_.next_due() || view != view_) {
     view_ = view;
     for (std::string& address : contacts_.TakeDue(
@@ -67,6 +68,7 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
   const auto it = dials_.find(event.connection);
   if (it == dials_.end()) return false;
   AgentId met;
+  bool is_refused = false;
   switch (event.kind) {
     case ControlEvent::Kind::kAccepted:
       return false;
@@ -81,16 +83,20 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
                   .value_or(AgentId());
       } else if (event.type == static_cast<uint8_t>(ControlType::kError)) {
         const absl::Status error = DecodeError(event.body.view());
-        if (absl::IsPermissionDenied(error)) {
+        is_refused = absl::IsPermissionDenied(error);
+        if (is_refused) {
           LogRefusal(now, std::string(error.message()));
         }
       }
       break;
     case ControlEvent::Kind::kClosed:
-      if (event.is_refusal) LogRefusal(now, event.cause);
+      is_refused = event.is_refusal;
+      if (is_refused) LogRefusal(now, event.cause);
       break;
   }
-  if (met.IsNone()) {
+  if (is_refused) {
+    contacts_.NoteRefusal(now, it->second.address);
+  } else if (met.IsNone()) {
     contacts_.NoteFailure(now, it->second.address);
   } else {
     contacts_.NoteAnswer(it->second.address, met, met == agent_.id());

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
@@ -20,13 +21,16 @@ namespace dogged {
 
 class Dialer {
  public:
-  // All outlive this. `on_settled` is called when agents were met, or when no
-  // contact answers for now; again, later, while it returns false.
+  // All outlive this. `refresh_contacts` is called in each pass, to put news of
+  // addresses into `contacts`. `on_settled` is called when agents were met, or
+  // when no contact answers for now; again, later, while it returns false.
   Dialer(Agent& agent, ControlPort& control, Contacts& contacts,
+         std::function<void()> refresh_contacts,
          std::function<bool()> on_settled)
       : agent_(agent),
         control_(control),
         contacts_(contacts),
+        refresh_contacts_(std::move(refresh_contacts)),
         on_settled_(std::move(on_settled)) {}
   ~Dialer();
   Dialer(const Dialer&) = delete;
@@ -49,6 +53,7 @@ class Dialer {
   Agent& agent_;
   ControlPort& control_;
   Contacts& contacts_;
+  const std::function<void()> refresh_contacts_;
   const std::function<bool()> on_settled_;
   absl::btree_map<ConnectionId, Dial> dials_;
   std::shared_ptr<const View> view_;  // as of the last Tick()

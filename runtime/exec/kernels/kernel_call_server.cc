@@ -160,6 +160,10 @@ class CallServer {
 }  // namespace
 
 bool ServeKernelCalls(int parent) {
+  // Schedulers send these to all processes of an agent, which ends its tasks.
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) {
+    signal(number, SIG_IGN);
+  }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // No program that a kernel starts has more rights than this process.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;

@@ -1,0 +1,72 @@
+#include "apps/dogged/client/find_agents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/rendezvous/meeting_point.h"
+#include "apps/dogged/rendezvous/point_listing.h"
+
+namespace dogged {
+namespace {
+
+// For each address while one is looked for: a living agent takes a connection
+// at once.
+constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
+
+bool IsThere(const ConnectControl& connect, const std::string& address,
+             std::string& words) {
+  const auto client = connect(address, kProbeTimeout);
+  if (!client.ok()) words = std::string(client.status().message());
+  return client.ok();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> FindAgents(
+    absl::string_view cluster, const std::shared_ptr<KeyFile>& keys) {
+  const auto points = ParseMeetingPoints({std::string(cluster)}, "--cluster");
+  if (!points.ok()) return absl::NotFoundError(points.status().message());
+  PointReader reader{.host = HostName(), .keys = {}};
+  if (keys != nullptr) {
+    for (const Key& key : keys->ring()->keys()) reader.keys.push_back(key.id());
+  }
+  std::vector<std::string> addresses;
+  std::vector<std::string> troubles;
+  bool has_listing = false;
+  for (const MeetingPoint& point : *points) {
+    if (point.kind == MeetingPoint::Kind::kAddress) {
+      addresses.push_back(point.text);
+      continue;
+    }
+    has_listing = true;
+    PointListing listing = ListPoint(point, reader);
+    if (!listing.trouble.empty())
+      troubles.push_back(std::move(listing.trouble));
+    for (std::string& address : listing.addresses) {
+      addresses.push_back(std::move(address));
+    }
+  }
+  if (!has_listing) return addresses;
+  const ConnectControl connect = ConnectWith(keys);
+  std::string words = "no address of an agent is there";
+  const auto first = std::find_if(
+      addresses.begin(), addresses.end(),
+      [&](const auto& address) { return IsThere(connect, address, words); });
+  if (first != addresses.end()) {
+    // Addresses before it are of killed agents, mostly.
+    std::rotate(addresses.begin(), first, addresses.end());
+    return addresses;
+  }
+  troubles.push_back(words);
+  return absl::UnavailableError(absl::StrCat(
+      "no agent answers at ", cluster,
+      addresses.size() > 1 ? absl::StrCat(" (", addresses.size(), " addresses)")
+                           : "",
+      ": ", absl::StrJoin(troubles, "; ")));
+}
+
+}  // namespace dogged

@@ -1,0 +1,24 @@
+// The agents that --cluster means.
+#ifndef DOGGED_APPS_DOGGED_CLIENT_FIND_AGENTS_H_
+#define DOGGED_APPS_DOGGED_CLIENT_FIND_AGENTS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "routing/trust/key_file.h"
+
+namespace dogged {
+
+// Addresses of agents at the meeting points that `cluster` names. If a folder
+// or a name is among them, the first address takes connections. `keys` may be
+// null. Errors: kNotFound for words that mean nothing; kUnavailable if no agent
+// is there, with what was seen there.
+absl::StatusOr<std::vector<std::string>> FindAgents(
+    absl::string_view cluster, const std::shared_ptr<KeyFile>& keys);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_CLIENT_FIND_AGENTS_H_
