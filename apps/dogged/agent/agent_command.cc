@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/huge_page_code.h"
 #include "apps/dogged/process/memory.h"
+#include "apps/dogged/process/module_folder.h"
 #include "apps/dogged/process/text_file.h"
 #include "apps/dogged/process/worker_count.h"
 #include "apps/output/file.h"
@@ -151,13 +151,6 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
   return ExtendTopologyId(host_id, PlaceOfThisProcess(), agent);
 }
 
-std::string FolderOfProgram() {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored)
-      .parent_path()
-      .string();
-}
-
 // The protection of messages to other hosts, as an agent says or by default: on
 // loopback there are none.
 WireMode WireModeOf(const AgentCommandOptions& options, bool has_keys) {
@@ -219,9 +212,11 @@ class AgentProcess {
                            .provider = {},
                            .limits = {}};
       transport_.reset();
+      DOGGED_ASSIGN_OR_RETURN(const std::string modules,
+                              ModuleFolder("dogged_fabric.so"));
       {
         const LeaveSignalsHeld held;
-        auto transport = LoadFabricTransport("", fabric);
+        auto transport = LoadFabricTransport(modules, fabric);
         if (!transport.ok()) return OrNoAddresses(transport.status());
         transport_ = *std::move(transport);
         CatchLeaveSignals();  // libraries that libfabric loads take some over
@@ -389,8 +384,11 @@ class AgentProcess {
                                         ? RocksDbOptions{}.flush_interval
                                         : absl::Milliseconds(5);
     const auto open = [poller = poller_.get(),
-                       interval](const std::string& directory) {
-      return LoadRocksDbEngine(FolderOfProgram(),
+                       interval](const std::string& directory)
+        -> absl::StatusOr<std::unique_ptr<Engine>> {
+      DOGGED_ASSIGN_OR_RETURN(const std::string modules,
+                              ModuleFolder("dogged_rocksdb.so"));
+      return LoadRocksDbEngine(modules,
                                {.directory = directory,
                                 .on_reply = [poller] { poller->Wake(); },
                                 .on_damage = EndDamaged,
