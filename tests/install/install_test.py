@@ -22,6 +22,7 @@ CASE = sys.argv[4]
 # Files in folders of their own: how they are named, and the least number of them.
 FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
            "share/doc/dogged/": (r"copyright|README\.md|"
+                                 r"docs/recipes/Containerfile|"
                                  r"docs/([\w-]+/)*[\w-]+\.(md|svg|png)", 30)}
 
 
