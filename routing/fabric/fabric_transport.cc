@@ -33,6 +33,7 @@
 #include "absl/time/time.h"
 #include "routing/control/socket_address.h"
 #include "routing/fabric/fabric_buffers.h"
+#include "routing/fabric/providers.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/codec.h"
@@ -40,9 +41,6 @@
 namespace dogged {
 namespace {
 
-constexpr uint32_t kApiVersion = FI_VERSION(1, 17);
-// Providers in the order in which they are tried.
-constexpr const char* kProviders[] = {"tcp;ofi_rxm", "tcp", "net"};
 constexpr int kReceivesPosted = 64;
 constexpr int kWindow = 16;  // operations in flight to one peer
 constexpr int kCompletionsPerRead = 32;
@@ -193,21 +191,13 @@ std::string FabricTransport::Open() {
 }
 
 std::string FabricTransport::FindProvider() {
-  std::vector<std::string> names(std::begin(kProviders), std::end(kProviders));
+  std::vector<std::string> names(FabricProviders().begin(),
+                                 FabricProviders().end());
   if (!options_.provider.empty()) names = {options_.provider};
   int code = -FI_ENODATA;
   for (const std::string& name : names) {
-    std::unique_ptr<fi_info, InfoFreer> hints(fi_allocinfo());
-    hints->caps = FI_MSG;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = FI_EP_RDM;
-    hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    hints->domain_attr->mr_mode = 0;
-    hints->fabric_attr->prov_name = strdup(name.c_str());
     fi_info* found = nullptr;
-    code = fi_getinfo(kApiVersion, options_.host.c_str(),
-                      std::to_string(options_.port).c_str(), FI_SOURCE,
-                      hints.get(), &found);
+    code = FindFabricProvider(name, options_.host, options_.port, found);
     if (code == 0) {
       info_.reset(found);
       return "";

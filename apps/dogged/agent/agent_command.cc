@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "apps/dogged/agent/agent_needs.h"
 #include "apps/dogged/agent/allowed_libraries.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
@@ -62,12 +63,6 @@ constexpr int64_t kKeptShareOfMemory = 4;
 // Pages of the arena that are made at the start, unless memory is bounded: half
 // of the free pages that the arena keeps later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
-// Addresses that an agent maps before it has any value, beside the stacks of
-// its threads; and those that RocksDB adds.
-constexpr int64_t kAgentAddresses = int64_t{224} << 20;
-constexpr int64_t kStorageAddresses = int64_t{128} << 20;
-// Alone it has 30; a compiler or a kernel's process takes some more.
-constexpr int64_t kAgentDescriptors = 48;
 
 std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
