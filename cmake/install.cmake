@@ -14,3 +14,12 @@ install(DIRECTORY apps DESTINATION share/dogged
 install(DIRECTORY docs DESTINATION share/doc/dogged)
 install(FILES README.md DESTINATION share/doc/dogged)
 install(FILES LICENSE DESTINATION share/doc/dogged RENAME copyright)
+
+# Man pages and completions come from the command itself.
+set(pages ${CMAKE_BINARY_DIR}/pages)
+add_custom_command(OUTPUT ${pages}/man/man1/dogged.1
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
+  COMMAND dogged pages ${pages}
+  DEPENDS dogged VERBATIM)
+add_custom_target(dogged_pages ALL DEPENDS ${pages}/man/man1/dogged.1)
+install(DIRECTORY ${pages}/ DESTINATION share)

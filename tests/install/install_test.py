@@ -21,6 +21,7 @@ BUILD, SOURCE = map(os.path.abspath, sys.argv[2:4])
 CASE = sys.argv[4]
 # Files in folders of their own: how they are named, and the least number of them.
 FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
+           "share/man/man1/": (r"dogged(-\w+)?\.1", 20),
            "share/doc/dogged/": (r"copyright|README\.md|"
                                  r"docs/recipes/Containerfile|"
                                  r"docs/([\w-]+/)*[\w-]+\.(md|svg|png)", 30)}
@@ -75,7 +76,11 @@ def case_files():
     own = {path for path in files
            if not any(path.startswith(folder) for folder in FOLDERS)}
     wanted = {"bin/dogged", "lib/dogged/dogged_fabric.so",
-              "lib/dogged/dogged_rocksdb.so", *refusing_libraries()}
+              "lib/dogged/dogged_rocksdb.so",
+              "share/bash-completion/completions/dogged",
+              "share/zsh/site-functions/_dogged",
+              "share/fish/vendor_completions.d/dogged.fish",
+              *refusing_libraries()}
     check("other files than these", own == wanted, own ^ wanted)
     for folder, (form, least) in FOLDERS.items():
         names = [path[len(folder):] for path in files if path.startswith(folder)]

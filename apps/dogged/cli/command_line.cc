@@ -13,6 +13,7 @@
 #include "apps/dogged/cli/cluster_flags.h"
 #include "apps/dogged/cli/host_flags.h"
 #include "apps/dogged/cli/key_flags.h"
+#include "apps/dogged/cli/pages_command.h"
 #include "apps/dogged/cli/program_flags.h"
 #include "apps/dogged/cli/run_flags.h"
 #include "apps/dogged/cli/submit_flags.h"
@@ -69,7 +70,7 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
   // Only for the help: as the first word it is the command of that name.
   bool wants_version = false;
   app.add_flag("--version", wants_version, "as `dogged version`");
-  const std::array<std::unique_ptr<CommandFlags>, 12> commands = {
+  const std::array<std::unique_ptr<CommandFlags>, 13> commands = {
       AddRunFlags(app, environment),
       AddSubmitFlags(app, environment),
       AddAgentFlags(app, environment),
@@ -81,7 +82,8 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       AddGraphFlags(app, environment),
       AddSimFlags(app, environment),
       AddVersionFlags(app),
-      AddDoctorFlags(app, environment)};
+      AddDoctorFlags(app, environment),
+      AddPagesFlags(app)};
   std::string version = "version";
   std::vector<char*> arguments(argv, argv + argc);
   if (argc > 1 && absl::string_view(argv[1]) == "--version") {
