@@ -4,18 +4,14 @@
 #include <rdma/fi_errno.h>
 
 #include <cstring>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "routing/fabric/port_filter.h"
+#include "routing/fabric/providers.h"
 
 namespace dogged {
 namespace {
-
-constexpr uint32_t kApiVersion = FI_VERSION(1, 17);
-// Providers in the order in which they are tried.
-constexpr const char* kProviders[] = {"tcp", "net"};
 
 // The same address with any port.
 void ForgetPort(fi_info& info) {
@@ -49,21 +45,13 @@ std::string FabricDomain::Open(const FabricOptions& options) {
 }
 
 std::string FabricDomain::FindProvider(const FabricOptions& options) {
-  std::vector<std::string> names(std::begin(kProviders), std::end(kProviders));
+  std::vector<std::string> names(FabricProviders().begin(),
+                                 FabricProviders().end());
   if (!options.provider.empty()) names = {options.provider};
   int code = -FI_ENODATA;
   for (const std::string& name : names) {
-    const InfoPtr hints(fi_allocinfo());
-    hints->caps = FI_MSG;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type = FI_EP_MSG;
-    hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    hints->domain_attr->mr_mode = 0;
-    hints->fabric_attr->prov_name = strdup(name.c_str());
     fi_info* found = nullptr;
-    code = fi_getinfo(kApiVersion, options.host.c_str(),
-                      std::to_string(options.port).c_str(), FI_SOURCE,
-                      hints.get(), &found);
+    code = FindFabricProvider(name, options.host, options.port, found);
     if (code == 0) {
       info.reset(found);
       return "";

@@ -31,9 +31,11 @@ function(add_refusing_library NAME SOVERSION PREFIX)
       LINKER:--version-script=${FILE}.map)
   endif()
   target_link_libraries(dogged_fabric PRIVATE ${NAME})
+  set_property(GLOBAL APPEND PROPERTY DOGGED_MODULES ${NAME})
 endfunction()
 
 add_refusing_library(psm_infinipath 1 psm)
 add_refusing_library(psm2 2 psm2)
 target_link_options(dogged_fabric PRIVATE LINKER:--no-as-needed)
-set_target_properties(dogged_fabric PROPERTIES BUILD_RPATH_USE_ORIGIN ON)
+set_target_properties(dogged_fabric PROPERTIES
+  BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")

@@ -1,7 +1,6 @@
 #include "apps/dogged/agent/agent_command.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/agent/agent_needs.h"
 #include "apps/dogged/agent/allowed_libraries.h"
 #include "apps/dogged/agent/join_sources.h"
 #include "apps/dogged/agent/kernel_source.h"
@@ -19,6 +19,7 @@
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/huge_page_code.h"
 #include "apps/dogged/process/memory.h"
+#include "apps/dogged/process/module_folder.h"
 #include "apps/dogged/process/text_file.h"
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/rendezvous/meeting_point.h"
@@ -62,12 +63,6 @@ constexpr int64_t kKeptShareOfMemory = 4;
 // Pages of the arena that are made at the start, unless memory is bounded: half
 // of the free pages that the arena keeps later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
-// Addresses that an agent maps before it has any value, beside the stacks of
-// its threads; and those that RocksDB adds.
-constexpr int64_t kAgentAddresses = int64_t{224} << 20;
-constexpr int64_t kStorageAddresses = int64_t{128} << 20;
-// Alone it has 30; a compiler or a kernel's process takes some more.
-constexpr int64_t kAgentDescriptors = 48;
 
 std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
   return [limit] {
@@ -116,13 +111,6 @@ absl::StatusOr<TopologyId> TopologyIdOf(const AgentCommandOptions& options,
     host_id = *id;
   }
   return ExtendTopologyId(host_id, PlaceOfThisProcess(), agent);
-}
-
-std::string FolderOfProgram() {
-  std::error_code ignored;
-  return std::filesystem::read_symlink("/proc/self/exe", ignored)
-      .parent_path()
-      .string();
 }
 
 // The protection of messages to other hosts, as an agent says or by default: on
@@ -185,9 +173,11 @@ class AgentProcess {
                            .limits = {}};
       admission_ = nullptr;
       transport_.reset();
+      DOGGED_ASSIGN_OR_RETURN(const std::string modules,
+                              ModuleFolder("dogged_fabric.so"));
       {
         const LeaveSignalsHeld held;
-        auto transport = LoadFabricTransport("", fabric);
+        auto transport = LoadFabricTransport(modules, fabric);
         if (!transport.ok()) return OrNoAddresses(transport.status());
         if (!(*transport)->warning().empty()) {
           Log(LogLevel::kWarning,
@@ -366,8 +356,11 @@ class AgentProcess {
                                         ? RocksDbOptions{}.flush_interval
                                         : absl::Milliseconds(5);
     const auto open = [poller = poller_.get(),
-                       interval](const std::string& directory) {
-      return LoadRocksDbEngine(FolderOfProgram(),
+                       interval](const std::string& directory)
+        -> absl::StatusOr<std::unique_ptr<Engine>> {
+      DOGGED_ASSIGN_OR_RETURN(const std::string modules,
+                              ModuleFolder("dogged_rocksdb.so"));
+      return LoadRocksDbEngine(modules,
                                {.directory = directory,
                                 .on_reply = [poller] { poller->Wake(); },
                                 .on_damage = EndDamaged,

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "apps/dogged/cli/agent_flags.h"
 #include "apps/dogged/cli/cluster_flags.h"
+#include "apps/dogged/cli/host_flags.h"
 #include "apps/dogged/cli/key_flags.h"
+#include "apps/dogged/cli/pages_command.h"
 #include "apps/dogged/cli/program_flags.h"
 #include "apps/dogged/cli/run_flags.h"
 #include "apps/dogged/cli/submit_flags.h"
@@ -63,8 +67,10 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       "Example: dogged run apps/heat1d/heat1d.dog --agents 4 --kill-at 40%\n\n"
       "Runs stencils and tiled algebra on agents that come and go.");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "dogged 0.1.0");
-  const std::array<std::unique_ptr<CommandFlags>, 10> commands = {
+  // Only for the help: as the first word it is the command of that name.
+  bool wants_version = false;
+  app.add_flag("--version", wants_version, "as `dogged version`");
+  const std::array<std::unique_ptr<CommandFlags>, 13> commands = {
       AddRunFlags(app, environment),
       AddSubmitFlags(app, environment),
       AddAgentFlags(app, environment),
@@ -74,19 +80,27 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       AddExplainFlags(app),
       AddFormatFlags(app),
       AddGraphFlags(app, environment),
-      AddSimFlags(app, environment)};
-  if (const std::string words = UnknownCommands(app, argc, argv);
+      AddSimFlags(app, environment),
+      AddVersionFlags(app),
+      AddDoctorFlags(app, environment),
+      AddPagesFlags(app)};
+  std::string version = "version";
+  std::vector<char*> arguments(argv, argv + argc);
+  if (argc > 1 && absl::string_view(argv[1]) == "--version") {
+    arguments[1] = version.data();
+  }
+  if (const std::string words = UnknownCommands(app, argc, arguments.data());
       !words.empty()) {
     PrintError(words);
     return ExitCode::kMistyped;
   }
   try {
-    app.parse(argc, argv);
+    app.parse(argc, arguments.data());
   } catch (const CLI::ExtrasError&) {
     PrintError(UnknownWord(app));
     return ExitCode::kMistyped;
   } catch (const CLI::ParseError& error) {
-    // Help and version are no errors; everything else is a mistyped command.
+    // Help is no error; everything else is a mistyped command.
     if (error.get_exit_code() == 0) {
       app.exit(error);
       return ExitCode::kDone;

@@ -9,6 +9,13 @@
 #include "apps/output/file.h"
 
 namespace dogged {
+namespace {
+
+// No help is longer. Words that fit are written at the end, where the system's
+// error is known.
+constexpr size_t kOutputBytes = size_t{64} << 10;
+
+}  // namespace
 
 void OccupyStandardStreams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -16,7 +23,12 @@ void OccupyStandardStreams() {
     // open() gives the lowest that is free; the wrong way round, it can't be
     // used for more than to be there.
     const int way = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-    if (open("/dev/null", way) < 0) return;
+    if (open("/dev/null", way) < 0) break;
+  }
+  // glibc looks at the size of a buffer that it is given, and at no other.
+  static char buffer[kOutputBytes];
+  if (isatty(STDOUT_FILENO) == 0) {
+    std::setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
   }
 }
 

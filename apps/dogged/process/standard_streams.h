@@ -7,7 +7,8 @@
 namespace dogged {
 
 // Descriptors 0, 1 and 2 are in use from now on, so no file or pipe that is
-// opened later becomes one of them. Closed streams still give errors.
+// opened later becomes one of them. Closed streams still give errors. Up to 64
+// KB of output are kept for FinishOutput(), unless it goes to a terminal.
 void OccupyStandardStreams();
 
 // Flushes standard output. Errors: as FileError() if it was not written whole.

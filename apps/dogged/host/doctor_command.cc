@@ -1,0 +1,33 @@
+#include "apps/dogged/host/doctor_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "apps/dogged/host/finding.h"
+#include "apps/dogged/host/system_findings.h"
+#include "apps/dogged/report/json_text.h"
+
+namespace dogged {
+
+ExitCode DoctorCommand(const DoctorOptions& options,
+                       const Environment& environment) {
+  std::vector<Finding> findings = AgentFindings(options.place, environment);
+  for (Finding& one : SystemFindings({.directory = environment.directory,
+                      .temporary = environment.temporary_folder})) {
+    findings.push_back(std::move(one));
+  }
+  const std::string text =
+      options.json ? absl::StrCat(JsonText(FindingsJson(findings)), "\n")
+                   : FindingsText(findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  const bool has_error = std::any_of(
+      findings.begin(), findings.end(),
+      [](const Finding& one) { return one.level == Finding::Level::kError; });
+  return has_error ? ExitCode::kFailed : ExitCode::kDone;
+}
+
+}  // namespace dogged

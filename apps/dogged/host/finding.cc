@@ -1,0 +1,61 @@
+#include "apps/dogged/host/finding.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "apps/output/run_text.h"
+
+namespace dogged {
+namespace {
+
+int64_t CountOf(const std::vector<Finding>& findings, Finding::Level level) {
+  return std::count_if(
+      findings.begin(), findings.end(),
+      [level](const Finding& one) { return one.level == level; });
+}
+
+}  // namespace
+
+std::string LevelText(Finding::Level level) {
+  switch (level) {
+    case Finding::Level::kOk:
+      return "ok";
+    case Finding::Level::kWarning:
+      return "warning";
+    case Finding::Level::kError:
+      return "error";
+  }
+  return "";
+}
+
+std::string FindingsText(const std::vector<Finding>& findings) {
+  size_t width = 0;
+  for (const Finding& one : findings) {
+    width = std::max(width, one.subject.size());
+  }
+  std::string out;
+  for (const Finding& one : findings) {
+    absl::StrAppendFormat(&out, "%-8s %-*s  %s\n", LevelText(one.level), width,
+                          Printable(one.subject), Printable(one.words));
+    if (!one.way_out.empty()) {
+      absl::StrAppendFormat(&out, "%*s  %s\n", 9 + width, "",
+                            Printable(one.way_out));
+    }
+  }
+  return out;
+}
+
+nlohmann::ordered_json FindingsJson(const std::vector<Finding>& findings) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Finding& one : findings) {
+    list.push_back({{"level", LevelText(one.level)},
+                    {"subject", one.subject},
+                    {"words", one.words},
+                    {"way_out", one.way_out}});
+  }
+  return {{"findings", list},
+          {"warnings", CountOf(findings, Finding::Level::kWarning)},
+          {"errors", CountOf(findings, Finding::Level::kError)}};
+}
+
+}  // namespace dogged

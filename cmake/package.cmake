@@ -1,0 +1,32 @@
+# The Debian package, made by scripts/package. Each release of Debian has one of
+# its own: the libraries that a package depends on are those that it was linked
+# with.
+set(release 1)
+if(EXISTS /etc/os-release)
+  file(STRINGS /etc/os-release id REGEX "^VERSION_ID=")
+  string(REGEX REPLACE "[^0-9.]" "" id "${id}")
+  if(id)
+    set(release 1~deb${id})
+  endif()
+endif()
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME dogged)
+set(CPACK_PACKAGE_CONTACT "dogged maintainers <dogged@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Dataflow runtime that survives its agents")
+set(CPACK_PACKAGE_DESCRIPTION
+  "Runs stencils and tiled factorisations on agents that come and go: no
+ checkpoints, no head node, and results with the bits of a serial run.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/package_pages.cmake)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# OpenBLAS is loaded by name (apps/tiles/blas.cc), so that no tool sees it.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libopenblas0-pthread | libopenblas0")
+# Without a compiler kernels are interpreted: slower, the same bits.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev")
+include(CPack)
