@@ -50,4 +50,20 @@ Decomposition Decompose(const AffineExpr& form,
   return best;
 }
 
+Decomposition DecomposeBy(const AffineExpr& form,
+                          const std::vector<AffineExpr>& theta,
+                          const std::vector<int64_t>& factors) {
+  Decomposition out{.factors = factors, .rest = form};
+  for (size_t m = 0; m < theta.size(); ++m) {
+    out.rest = out.rest - theta[m] * factors[m];
+  }
+  return out;
+}
+
+int IndexCount(const AffineExpr& expr) {
+  int out = 0;
+  for (const int64_t factor : expr.coefficients) out += factor != 0 ? 1 : 0;
+  return out;
+}
+
 }  // namespace dogged::dsl

@@ -10,6 +10,7 @@
 #include "dsl/isl/isl_sets.h"
 #include "dsl/isl/set_queries.h"
 #include "dsl/lower/static_values.h"
+#include "dsl/nest/fold_groups.h"
 #include "dsl/nest/nest.h"
 #include "dsl/nest/nest_code.h"
 #include "dsl/nest/read_nest.h"
@@ -226,6 +227,7 @@ absl::StatusOr<Program> Lower(const PointProgram& points,
     return absl::UnimplementedError(std::string(found.message()));
   }
   DOGGED_RETURN_IF_ERROR(found);
+  FoldGroups(nest);
   NestProgramMaker maker(read, target.size, nest);
   DOGGED_ASSIGN_OR_RETURN(Program program, maker.Make());
   how = maker.Text();

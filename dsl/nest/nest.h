@@ -118,6 +118,8 @@ struct NestComponent {
   // The order's dimension that runs innermost, if its points need nothing of
   // each other; -1 if there is none.
   int32_t parallel = -1;
+  // The tile index that runs innermost in a tile; -1 without any.
+  int32_t inner = -1;
   int32_t order_rank = 0;
   int32_t result = -1;         // the copy of this result
   std::vector<int64_t> sizes;  // of tiles

@@ -54,6 +54,10 @@ class BodyMaker {
   Layout LayoutOf(const NestComponent& component, const NestGroup& group,
                   const std::vector<Span>& spans, const AffineMap& tile,
                   int32_t block) const;
+  // Dimensions of a block, from the one whose elements lie side by side on. In
+  // a buffer that is the one along which the innermost loop runs.
+  std::vector<size_t> OrderOf(const NestComponent& component,
+                              const NestGroup& group, int32_t block) const;
   NestElement ElementOf(const Layout& layout, const AffineMap& map) const;
   void PlaceGroups(const std::vector<int64_t>& limits);
   void AddStatements();
@@ -67,6 +71,9 @@ class BodyMaker {
   // `spans` of it, over this tile's indices as parameters.
   isl::set Made(int32_t component, int32_t group,
                 const std::vector<Span>& spans, const AffineMap& tile) const;
+  // The elements of a group that points of this tile read, if it is folded;
+  // else all that there may be.
+  isl::set Read(int32_t group) const;
   isl::set Box(const NestComponent& component, const NestGroup& group,
                const std::vector<Span>& spans,
                const std::vector<std::string>& tile) const;
@@ -118,6 +125,24 @@ AffineExpr OriginOf(const NestComponent& component, const NestGroup& group,
   return out;
 }
 
+std::vector<size_t> BodyMaker::OrderOf(const NestComponent& component,
+                                       const NestGroup& group,
+                                       int32_t block) const {
+  std::vector<size_t> out;
+  for (size_t d = group.spans.size(); d-- > 0;) out.push_back(d);
+  if (body_.blocks[static_cast<size_t>(block)].kind !=
+          NestBlock::Kind::kBuffer ||
+      component.inner < 0) {
+    return out;
+  }
+  const auto inner = static_cast<size_t>(component.inner);
+  const auto first = std::find_if(out.begin(), out.end(), [&](size_t d) {
+    return group.factors[d][inner] != 0;
+  });
+  if (first != out.end()) std::rotate(out.begin(), first, first + 1);
+  return out;
+}
+
 Layout BodyMaker::LayoutOf(const NestComponent& component,
                            const NestGroup& group,
                            const std::vector<Span>& spans,
@@ -127,7 +152,7 @@ Layout BodyMaker::LayoutOf(const NestComponent& component,
       body_.blocks[static_cast<size_t>(block)].extents;
   out.strides.assign(spans.size(), 0);
   int64_t stride = 1;
-  for (size_t d = spans.size(); d-- > 0;) {
+  for (const size_t d : OrderOf(component, group, block)) {
     // A plane of one element has no stride: it may be folded.
     if (extents[d] > 1 || spans[d].Count() == 1) out.strides[d] = stride;
     stride *= extents[d];
@@ -306,6 +331,29 @@ isl::set BodyMaker::Box(const NestComponent& component, const NestGroup& group,
                                " : ", conditions, " }"));
 }
 
+isl::set BodyMaker::Read(int32_t g) const {
+  const NestGroup& group = component_.groups[static_cast<size_t>(g)];
+  const std::vector<std::string> own = IslNames("T", component_.rank);
+  if (std::find(group.is_folded.begin(), group.is_folded.end(), true) ==
+      group.is_folded.end()) {
+    return Box(component_, group, group.spans, own);
+  }
+  std::optional<isl::set> out;
+  for (const int32_t p : component_.points) {
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const isl::set here = point.domain.intersect(isl::set(
+        nest_.context,
+        absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
+                     " : ", TileText(point, component_, own), " }")));
+    for (const NestTouch& touch : point.uses) {
+      if (touch.group != g) continue;
+      const isl::set read = here.apply(touch.relation);
+      out = out ? out->unite(read) : read;
+    }
+  }
+  return *out;
+}
+
 isl::set BodyMaker::Made(int32_t c, int32_t g, const std::vector<Span>& spans,
                          const AffineMap& tile) const {
   const NestComponent& component = nest_.components[static_cast<size_t>(c)];
@@ -367,7 +415,8 @@ absl::Status BodyMaker::AddCopiesIn() {
         nest_.components[static_cast<size_t>(parcel.component)];
     const isl::set elements =
         Made(parcel.component, parcel.group, delivery.spans, delivery.source)
-            .intersect(Box(component_, group, group.spans, own));
+            .intersect(Box(component_, group, group.spans, own))
+            .intersect(Read(delivery.group));
     const int32_t present =
         AddNode({.kind = NestNode::Kind::kPresent, .number = block}, 0);
     const int32_t inner = AddNode({}, present);

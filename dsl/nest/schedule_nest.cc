@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/isl/set_queries.h"
 #include "dsl/nest/decompose.h"
 #include "runtime/base/status.h"
@@ -86,6 +87,8 @@ class Scheduler {
   absl::Status Schedule(int32_t c);
   absl::Status TakeBand(const isl::schedule& schedule, int32_t c);
   void ScheduleCopy(NestComponent& component);
+  void Arrange(NestComponent& component);
+  int ScoreOf(const NestComponent& component, size_t member) const;
   absl::Status SplitFlows();
   NestPoint& PointOf(int32_t p) { return nest_.points[static_cast<size_t>(p)]; }
 
@@ -145,7 +148,7 @@ void Scheduler::ScheduleCopy(NestComponent& component) {
   NestPoint& point = PointOf(component.points.front());
   component.rank = component.order_rank = point.dims;
   component.is_coincident.assign(static_cast<size_t>(point.dims), true);
-  component.parallel = point.dims - 1;
+  component.parallel = component.inner = point.dims - 1;
   for (int32_t d = 0; d < point.dims; ++d) {
     point.theta.push_back(AffineExpr::Index(d));
   }
@@ -195,7 +198,71 @@ absl::Status Scheduler::TakeBand(const isl::schedule& schedule, int32_t c) {
     }
     point.theta = pieces->front().forms;
   }
+  Arrange(component);
   return absl::OkStatus();
+}
+
+// How well the band's member would run innermost: over elements side by side,
+// or over none, and without waiting.
+int Scheduler::ScoreOf(const NestComponent& component, size_t member) const {
+  int score = component.is_coincident[member] ? 100 : 0;
+  for (const int32_t p : component.points) {
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    for (const auto* touches : {&point.creates, &point.uses, &point.inputs}) {
+      for (const NestTouch& touch : *touches) {
+        const bool is_input = touches == &point.inputs;
+        std::vector<size_t> moving;
+        for (size_t d = 0; d < touch.map.size(); ++d) {
+          const Decomposition part =
+              Decompose(touch.map[d], point.theta, point.dims);
+          if (part.factors[member] != 0) moving.push_back(d);
+        }
+        const bool is_last =
+            moving.size() == 1 && moving[0] + 1 == touch.map.size();
+        if (moving.empty()) {
+          score += 2;
+        } else if (is_last) {
+          score += 3;
+        } else if (moving.size() > 1) {
+          score -= 2;
+        } else if (is_input) {
+          score -= 1;
+        }
+      }
+    }
+  }
+  return score;
+}
+
+// Puts the member that runs best innermost: all orders of a band are good.
+void Scheduler::Arrange(NestComponent& component) {
+  if (component.rank == 0) return;
+  int best = 0;
+  for (size_t m = 0; m < static_cast<size_t>(component.rank); ++m) {
+    const int score = ScoreOf(component, m);
+    if (component.inner >= 0 && score < best) continue;
+    component.inner = static_cast<int32_t>(m);
+    best = score;
+  }
+  const auto inner = static_cast<size_t>(component.inner);
+  if (component.is_coincident[inner]) component.parallel = component.rank - 1;
+  std::vector<std::string> order;
+  for (int32_t d = 0; d < component.order_rank; ++d) {
+    if (d < component.rank && d == component.inner) continue;
+    if (d == component.rank)
+      order.push_back(absl::StrCat("d", component.inner));
+    order.push_back(absl::StrCat("d", d));
+  }
+  if (component.order_rank == component.rank) {
+    order.push_back(absl::StrCat("d", component.inner));
+  }
+  const isl::map arranged(
+      nest_.context, absl::StrCat("{ ", IslTuple("", component.order_rank, "d"),
+                                  " -> [", absl::StrJoin(order, ", "), "] }"));
+  for (const int32_t p : component.points) {
+    NestPoint& point = PointOf(p);
+    point.order = point.order->apply_range(arranged);
+  }
 }
 
 absl::Status Scheduler::Schedule(int32_t c) {

@@ -50,6 +50,27 @@ isl::set HullOfTiles(const isl::set& set) {
       isl_basic_set_remove_redundancies(isl_set_simple_hull(out))));
 }
 
+// The parts of a touch: as those of a group of its array if they are as good,
+// so that it may join it.
+void FindParts(const NestPoint& point, const NestComponent& component,
+               NestTouch& touch) {
+  touch.parts.clear();
+  for (const AffineExpr& expr : touch.map) {
+    touch.parts.push_back(Decompose(expr, point.theta, point.dims));
+  }
+  for (const NestGroup& group : component.groups) {
+    if (group.array != touch.array || group.is_input) continue;
+    std::vector<Decomposition> parts;
+    for (size_t d = 0; d < touch.map.size(); ++d) {
+      parts.push_back(DecomposeBy(touch.map[d], point.theta, group.factors[d]));
+      if (IndexCount(parts[d].rest) > IndexCount(touch.parts[d].rest)) break;
+      if (d + 1 < touch.map.size()) continue;
+      touch.parts = std::move(parts);
+      return;
+    }
+  }
+}
+
 class TileFlows {
  public:
   explicit TileFlows(Nest& nest) : nest_(nest) {}
@@ -103,10 +124,10 @@ void TileFlows::Measure(int32_t p, NestTouch& touch) {
   const NestComponent& component = ComponentOf(p);
   const std::vector<std::string> tile = IslNames("T", component.rank);
   const isl::set domain = touch.relation.domain();
-  touch.parts.clear();
   touch.spans.clear();
-  for (const AffineExpr& expr : touch.map) {
-    touch.parts.push_back(Decompose(expr, point.theta, point.dims));
+  FindParts(point, component, touch);
+  for (size_t d = 0; d < touch.map.size(); ++d) {
+    const AffineExpr& expr = touch.map[d];
     const isl::map offset(
         nest_.context,
         absl::StrCat(
@@ -115,8 +136,7 @@ void TileFlows::Measure(int32_t p, NestTouch& touch) {
                 ? ""
                 : absl::StrCat("exists ", absl::StrJoin(tile, ", "), " : "),
             TileText(point, component, tile), " and o = ", IslText(expr, "i"),
-            " - (",
-            OriginText(touch.parts.back().factors, component.sizes, tile),
+            " - (", OriginText(touch.parts[d].factors, component.sizes, tile),
             ") }"));
     const isl::set values = domain.apply(offset);
     touch.spans.push_back({.lower = Least(values, 0).value_or(0),
