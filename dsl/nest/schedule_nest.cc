@@ -77,6 +77,30 @@ std::optional<std::vector<Piece>> PiecesOf(const isl::map& map) {
   return out;
 }
 
+// How good the outermost band of a schedule is.
+struct Band {
+  int64_t rank = 0;
+  int64_t coincident = 0;  // members
+  friend auto operator<=>(const Band&, const Band&) = default;
+};
+
+Band BandOf(const isl::schedule& schedule) {
+  Band out;
+  isl_schedule_node* node =
+      isl_schedule_node_first_child(isl_schedule_get_root(schedule.get()));
+  if (isl_schedule_node_get_type(node) == isl_schedule_node_band) {
+    out.rank = isl_schedule_node_band_n_member(node);
+    for (int m = 0; m < out.rank; ++m) {
+      out.coincident +=
+          isl_schedule_node_band_member_get_coincident(node, m) == isl_bool_true
+              ? 1
+              : 0;
+    }
+  }
+  isl_schedule_node_free(node);
+  return out;
+}
+
 class Scheduler {
  public:
   explicit Scheduler(Nest& nest) : nest_(nest) {}
@@ -286,13 +310,24 @@ absl::Status Scheduler::Schedule(int32_t c) {
         flows, isl_union_map_from_map(flow.map.reverse().release()));
   }
   const isl::union_map before = isl::manage(flows);
-  const isl::schedule schedule =
+  const isl::schedule_constraints constraints =
       isl::schedule_constraints::on_domain(isl::manage(domain))
           .set_validity(before)
           .set_coincidence(before)
-          .set_proximity(before)
-          .compute_schedule();
-  return TakeBand(schedule, c);
+          .set_proximity(before);
+  // Statements that stand a step apart for the sake of shorter distances make
+  // tiles that read more tiles: without constants first.
+  int dims = 0;
+  for (const int32_t p : component.points) {
+    dims = std::max(dims, PointOf(p).dims);
+  }
+  isl_options_set_schedule_max_constant_term(nest_.context.get(), 0);
+  const isl::schedule aligned = constraints.compute_schedule();
+  isl_options_set_schedule_max_constant_term(nest_.context.get(), -1);
+  const Band own = BandOf(aligned);
+  if (own.rank == dims) return TakeBand(aligned, c);
+  const isl::schedule shifted = constraints.compute_schedule();
+  return TakeBand(own < BandOf(shifted) ? shifted : aligned, c);
 }
 
 absl::Status Scheduler::SplitFlows() {
