@@ -142,6 +142,39 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
   return out;
 }
 
+// Lowers `points` in the way that `options` ask for, or the best that there is,
+// and says in `how` which that was.
+absl::StatusOr<Program> LowerBest(const PointProgram& points,
+                                  const CompileOptions& options,
+                                  std::string& how) {
+  const NestTarget target{.size = options.target,
+                          .widths = options.nest_widths};
+  std::string nest_how;
+  absl::StatusOr<Program> nest = absl::UnimplementedError("");
+  const bool may_nest = options.lower_nest != nullptr && options.coalesce;
+  if (may_nest && options.prefers_nest) {
+    nest = options.lower_nest(points, target, nest_how);
+  }
+  absl::StatusOr<Program> program = absl::UnimplementedError("");
+  if (!nest.ok()) {
+    program = LowerProgram(points, options.target, options.coalesce,
+                           options.shape, how);
+    if (!program.ok() || !absl::StartsWith(how, kPointByPoint)) return program;
+    if (may_nest && !options.prefers_nest) {
+      nest = options.lower_nest(points, target, nest_how);
+    }
+  }
+  if (nest.ok()) {
+    how = nest_how;
+    return nest;
+  }
+  if (!absl::IsUnimplemented(nest.status())) return nest;
+  if (may_nest) {
+    absl::StrAppend(&how, "; no loop nest in tiles: ", nest.status().message());
+  }
+  return program;
+}
+
 CheckOptions CheckOptionsOf(const CompileOptions& options,
                             const KernelRegistry& registry) {
   CheckOptions out{.parameters = options.parameters,
@@ -192,9 +225,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   if (diagnostics.HasErrors()) return wrong;
   Job job;
   std::string how;
-  DOGGED_ASSIGN_OR_RETURN(job.program,
-                          LowerProgram(points, options.target, options.coalesce,
-                                       options.shape, how));
+  DOGGED_ASSIGN_OR_RETURN(job.program, LowerBest(points, options, how));
   WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
@@ -309,6 +340,7 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
+  options.lower_nest = nullptr;  // points are what nests are held to
   // A single tile over all of space: no halos, only the loop over the points of
   // each time step.
   options.shape = TileShape{.widths = {}, .depth = kSerialTimeSteps};

@@ -14,6 +14,7 @@
 #include "dsl/kernels/c_kernels.h"
 #include "dsl/kernels/library_kernel.h"
 #include "dsl/lower/footprint.h"
+#include "dsl/lower/nest_lowering.h"
 #include "dsl/lower/selections.h"
 #include "dsl/results.h"
 #include "dsl/text/diagnostics.h"
@@ -30,6 +31,11 @@ struct CompileOptions {
   ParameterValues parameters;
   std::map<std::string, Value> inputs;  // by array, dense
   bool coalesce = true;
+  // Tiles of loop nests where there would be no tiles; null: points then. With
+  // `prefers_nest` wherever they are possible.
+  LowerNestFunction lower_nest = nullptr;
+  bool prefers_nest = false;
+  std::vector<int64_t> nest_widths;  // see NestTarget
   // Static arrays stay labels: for a drawing, not for a run.
   bool static_labels = false;
   // Tiles of this shape instead of chosen ones.

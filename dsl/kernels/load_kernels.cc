@@ -8,8 +8,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/ir/nest_body.h"
 #include "dsl/ir/tile_bodies.h"
 #include "dsl/kernels/interpreter.h"
+#include "dsl/kernels/nest_c.h"
+#include "dsl/kernels/nest_kernel.h"
 #include "dsl/kernels/point_kernels.h"
 #include "dsl/kernels/reduce_kernel.h"
 #include "dsl/kernels/tile_kernel.h"
@@ -69,6 +72,7 @@ class KernelLoader {
       }
       return MakeTileKernel(std::move(program), std::move(body.role));
     }
+    if (spec.kind == "nest") return Nest(k);
     // A plan, or the source: no task runs them.
     return std::unique_ptr<Kernel>();
   }
@@ -78,6 +82,32 @@ class KernelLoader {
                                                         size_t k, size_t p) {
     if (symbols_ == nullptr) return Interpret(code);
     return Compiled(symbols_, SymbolOf(k, p));
+  }
+
+  // The tile of a loop nest.
+  absl::StatusOr<std::unique_ptr<Kernel>> Nest(size_t k) {
+    DOGGED_ASSIGN_OR_RETURN(NestBody body,
+                            NestBody::Decode(job_.program.kernels[k].body));
+    std::vector<InputArray> inputs;
+    for (const NestBlock& block : body.blocks) {
+      if (block.kind != NestBlock::Kind::kInput) continue;
+      DOGGED_ASSIGN_OR_RETURN(InputArray array, Input(block.position));
+      inputs.push_back(std::move(array));
+    }
+    NestFunction function;
+    if (symbols_ != nullptr) {
+      using Address = void (*)(const int64_t*, void* const*);
+      void* const address = symbols_(SymbolOf(k, 0));
+      if (address == nullptr) {
+        return absl::InternalError("the compiled kernels lack a loop nest");
+      }
+      function = [library = symbols_, run = reinterpret_cast<Address>(address)](
+                     const int64_t* tile, void* const* blocks) {
+        run(tile, blocks);
+      };
+    }
+    return MakeNestKernel(std::move(body), std::move(function),
+                          std::move(inputs));
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> FromLibrary(NativeBody body) {
@@ -190,6 +220,9 @@ absl::StatusOr<std::string> CSourceOf(const Program& program) {
       for (size_t p = 0; p < plan.pieces.size(); ++p) {
         absl::StrAppend(&out, "\n", EmitC(plan.pieces[p].code, SymbolOf(k, p)));
       }
+    } else if (spec.kind == "nest") {
+      DOGGED_ASSIGN_OR_RETURN(const NestBody body, NestBody::Decode(spec.body));
+      absl::StrAppend(&out, "\n", EmitNestC(body, SymbolOf(k, 0)));
     }
   }
   return out.empty() ? out : absl::StrCat(CPrelude(), out);

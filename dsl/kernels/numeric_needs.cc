@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dsl/ir/nest_body.h"
 #include "dsl/ir/point_bodies.h"
 #include "dsl/ir/tile_bodies.h"
 #include "dsl/ir/tile_plan.h"
@@ -35,6 +36,9 @@ absl::StatusOr<std::string> NumericClassOf(const Program& program,
     } else if (spec.kind == "tile-plan") {
       DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));
       for (const auto& piece : plan.pieces) add_code(piece.code);
+    } else if (spec.kind == "nest") {
+      DOGGED_ASSIGN_OR_RETURN(const NestBody body, NestBody::Decode(spec.body));
+      for (const auto& statement : body.statements) add_code(statement.code);
     } else if (spec.kind == "native") {
       DOGGED_ASSIGN_OR_RETURN(const NativeBody body,
                               NativeBody::Decode(spec.body));

@@ -292,19 +292,37 @@ bool TakeIn(int32_t array, PointProgram& points) {
   return true;
 }
 
-}  // namespace
+bool IsFile(const PointProgram& points, int32_t array) {
+  return std::any_of(points.classes.begin(), points.classes.end(),
+                     [array](const PointClass& c) {
+                       return c.body == PointClass::Body::kInput &&
+                              c.creates.front().array == array;
+                     });
+}
 
-PointProgram WithStaticValues(const PointProgram& points) {
+PointProgram TakeAllIn(const PointProgram& points, bool files_only) {
   PointProgram out = points;
   if (points.has_static_labels) return out;
   const std::vector<bool> is_label = LabelArrays(points);
   // An array that is made of static values may become static itself.
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (size_t a = 0; a < is_label.size(); ++a) {
-      if (!is_label[a]) has_changed |= TakeIn(static_cast<int32_t>(a), out);
+      const auto array = static_cast<int32_t>(a);
+      if (is_label[a] || (files_only && !IsFile(out, array))) continue;
+      has_changed |= TakeIn(array, out);
     }
   }
   return out;
+}
+
+}  // namespace
+
+PointProgram WithStaticValues(const PointProgram& points) {
+  return TakeAllIn(points, /*files_only=*/false);
+}
+
+PointProgram WithStaticFiles(const PointProgram& points) {
+  return TakeAllIn(points, /*files_only=*/true);
 }
 
 }  // namespace dogged::dsl

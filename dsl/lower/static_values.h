@@ -16,6 +16,10 @@ namespace dogged::dsl {
 // Nothing changes in a program that has_static_labels.
 PointProgram WithStaticValues(const PointProgram& points);
 
+// The same for arrays that are files alone: formulas stay tasks, which compute
+// each value once.
+PointProgram WithStaticFiles(const PointProgram& points);
+
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_LOWER_STATIC_VALUES_H_

@@ -40,8 +40,8 @@ void AddProgramFlags(CLI::App& app, ProgramOptions& options,
       ->allow_extra_args(false);
   AddChoice(app, "--kernels", flags.kernels, {"compiled", "interpreted"},
             "compiled or interpreted");
-  AddChoice(app, "--coalesce", flags.coalesce, {"on", "off"},
-            "on: many points a task; off: one");
+  AddChoice(app, "--coalesce", flags.coalesce, {"on", "nest", "off"},
+            "on: many points a task; nest: as tiles of loop nests; off: one");
 }
 
 absl::Status FinishProgramFlags(const ProgramFlags& flags,
@@ -50,7 +50,8 @@ absl::Status FinishProgramFlags(const ProgramFlags& flags,
                           ParsePairs(flags.definitions, "-D"));
   DOGGED_ASSIGN_OR_RETURN(options.inputs, ParsePairs(flags.inputs, "--input"));
   options.compiled = flags.kernels == "compiled";
-  options.coalesce = flags.coalesce == "on";
+  options.coalesce = flags.coalesce != "off";
+  options.prefers_nest = flags.coalesce == "nest";
   return absl::OkStatus();
 }
 

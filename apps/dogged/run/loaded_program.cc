@@ -10,6 +10,7 @@
 #include "apps/dogged/process/text_file.h"
 #include "apps/output/npy.h"
 #include "dsl/isl/analysis_isl.h"
+#include "dsl/nest/lower_nest.h"
 #include "dsl/text/diagnostics.h"
 #include "runtime/base/status.h"
 
@@ -90,6 +91,8 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.options.parameters = options.definitions;
   out.options.loads_libraries = options.loads_libraries;
   out.options.coalesce = options.coalesce;
+  out.options.prefers_nest = options.prefers_nest;
+  out.options.lower_nest = dsl::LowerNestWithIsl;
   out.options.static_labels = options.static_labels;
   out.options.may_lack_inputs = options.may_lack_inputs;
   out.options.compiled = options.compiled;

@@ -22,6 +22,7 @@ struct ProgramOptions {
   bool loads_libraries = false;
   bool compiled = true;
   bool coalesce = true;
+  bool prefers_nest = false;   // see CompileOptions
   bool static_labels = false;  // see CompileOptions
   bool emit_c = false;         // dogged check: print the generated C as well
   int agents = 1;              // nominal: they decide the tiles

@@ -113,6 +113,9 @@ std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
     words.insert(words.end(), {"--kernels", "interpreted"});
   }
   if (!program.coalesce) words.insert(words.end(), {"--coalesce", "off"});
+  if (program.prefers_nest) {
+    words.insert(words.end(), {"--coalesce", "nest"});
+  }
   words.insert(words.end(), {"--agents", absl::StrCat(options.agents),
                              "--replicas", absl::StrCat(options.replicas),
                              "--seeds", absl::StrCat(seed, ":", seed)});

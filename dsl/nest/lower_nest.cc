@@ -1,0 +1,250 @@
+#include "dsl/nest/lower_nest.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dsl/isl/isl_sets.h"
+#include "dsl/isl/set_queries.h"
+#include "dsl/lower/static_values.h"
+#include "dsl/nest/fold_groups.h"
+#include "dsl/nest/nest.h"
+#include "dsl/nest/nest_code.h"
+#include "dsl/nest/read_nest.h"
+#include "dsl/nest/schedule_nest.h"
+#include "dsl/nest/tile_domain.h"
+#include "dsl/nest/tile_flows.h"
+#include "dsl/nest/tile_sizes.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Steps of isl before it gives up: some seconds at worst.
+constexpr uint64_t kOperationsMax = 20'000'000;
+// Points of a tile: some ten times as long as a task costs. Fewer where a tile
+// would touch too much.
+constexpr int64_t kPoints[] = {1 << 18, 1 << 15, 1 << 12, 1 << 9};
+
+class NestProgramMaker {
+ public:
+  NestProgramMaker(const PointProgram& points, const TargetSize& target,
+                   Nest& nest)
+      : points_(points), target_(target), nest_(nest) {}
+  absl::StatusOr<Program> Make();
+  // "update 5 x 5 x 5 tiles of 64 x 64 x 64".
+  std::string Text() const;
+
+ private:
+  absl::Status AddArrays(int32_t component);
+  absl::Status AddClass(int32_t component);
+  void AddResult(size_t result, const NestComponent& component);
+  std::string NameOf(const NestComponent& component) const;
+
+  const PointProgram& points_;
+  const TargetSize& target_;
+  Nest& nest_;
+  Program program_;
+};
+
+std::string NestProgramMaker::NameOf(const NestComponent& component) const {
+  std::vector<std::string> names;
+  for (const int32_t p : component.points) {
+    names.push_back(nest_.points[static_cast<size_t>(p)].name);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// A label for each parcel. Tiles that need nothing of each other are spread,
+// those that follow one another stay together.
+absl::Status NestProgramMaker::AddArrays(int32_t c) {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  Box box;
+  for (int k = 0; k < component.rank; ++k) {
+    box.lower.push_back(Least(*component.tiles, k).value_or(0));
+    box.upper.push_back(Greatest(*component.tiles, k).value_or(0));
+  }
+  std::vector<int64_t> blocks = SlabsOf(box, -1, target_);
+  const bool has_parallel =
+      std::find(component.is_coincident.begin(), component.is_coincident.end(),
+                true) != component.is_coincident.end();
+  for (size_t k = 0; has_parallel && k < blocks.size(); ++k) {
+    if (!component.is_coincident[k]) blocks[k] = 0;
+  }
+  for (const int32_t p : ParcelsOf(nest_, c)) {
+    NestParcel& parcel = nest_.parcels[static_cast<size_t>(p)];
+    const NestGroup& group =
+        component.groups[static_cast<size_t>(parcel.group)];
+    const bool is_result = component.result >= 0;
+    const PointArray& array = points_.arrays[static_cast<size_t>(
+        is_result ? points_.results[static_cast<size_t>(component.result)].array
+                  : group.array)];
+    parcel.array = static_cast<int32_t>(program_.arrays.size());
+    program_.arrays.push_back(
+        {.name = absl::StrCat(array.name, "'", is_result ? "result" : "tile",
+                              program_.arrays.size()),
+         .rank = component.rank,
+         .element = group.element,
+         .affinity_block = blocks,
+         .affinity_group = c,
+         .version_index = -1});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NestProgramMaker::AddClass(int32_t c) {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const std::vector<int32_t> parcels = ParcelsOf(nest_, c);
+  // Nothing reads it.
+  if (parcels.empty()) return absl::OkStatus();
+  const auto too_large = [] {
+    return absl::UnimplementedError("its tiles have bounds beyond all numbers");
+  };
+  std::optional<Domain> domain = DomainOfTiles(*component.tiles);
+  if (!domain) return too_large();
+  TaskClass out{.name = absl::StrCat(NameOf(component), " (tile)"),
+                .domain = *std::move(domain)};
+  for (int k = 0; k < component.rank; ++k) {
+    out.priority = out.priority - AffineExpr::Index(k);
+  }
+  AffineMap own;
+  for (int k = 0; k < component.rank; ++k) own.push_back(AffineExpr::Index(k));
+  for (const int32_t p : parcels) {
+    out.creates.push_back(
+        {.array = nest_.parcels[static_cast<size_t>(p)].array, .map = own});
+  }
+  for (const NestUse& use : UsesOf(nest_, c)) {
+    std::optional<Guard> guard = GuardOfTiles(use.tiles, *component.tiles);
+    if (!guard) return too_large();
+    out.uses.push_back(
+        {.array = nest_.parcels[static_cast<size_t>(use.parcel)].array,
+         .map = use.source,
+         .guard = *std::move(guard)});
+  }
+  std::vector<int64_t> limits;
+  if (component.result >= 0) {
+    const PointResult& result =
+        points_.results[static_cast<size_t>(component.result)];
+    for (int d = 0; d < result.box.size(); ++d) {
+      const auto s = static_cast<size_t>(d);
+      if (!result.varies[s]) continue;
+      limits.push_back(
+          (result.box.upper[d] - result.box.lower[d]) / result.step[s] + 1);
+    }
+  }
+  DOGGED_ASSIGN_OR_RETURN(const NestBody body, MakeNestBody(nest_, c, limits));
+  out.kernel = static_cast<int32_t>(program_.kernels.size());
+  program_.kernels.push_back(
+      {.name = out.name, .kind = "nest", .body = body.Encode()});
+  program_.classes.push_back(std::move(out));
+  return absl::OkStatus();
+}
+
+void NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
+  const PointResult& result = points_.results[r];
+  const int32_t parcel = ParcelsOf(
+      nest_, static_cast<int32_t>(&component - nest_.components.data()))[0];
+  ResultView view{
+      .array = points_.arrays[static_cast<size_t>(result.array)].name,
+      .result_set = static_cast<int32_t>(r),
+      .lower = {result.box.lower.begin(), result.box.lower.end()},
+      .upper = {result.box.upper.begin(), result.box.upper.end()},
+      .step = result.step,
+      .tile_index = {},
+      .origin = {},
+      .extent = {}};
+  AffineMap own;
+  for (int d = 0; d < result.box.size(); ++d) {
+    const auto s = static_cast<size_t>(d);
+    const auto k = static_cast<int32_t>(own.size());
+    view.tile_index.push_back(result.varies[s] ? k : -1);
+    view.origin.push_back(result.varies[s] ? result.box.lower[d] : 0);
+    view.extent.push_back(result.varies[s]
+                              ? component.sizes[static_cast<size_t>(k)] *
+                                    result.step[s]
+                              : 1);
+    if (result.varies[s]) own.push_back(AffineExpr::Index(k));
+  }
+  program_.views.push_back(std::move(view));
+  program_.results.push_back(
+      {.array = nest_.parcels[static_cast<size_t>(parcel)].array,
+       .domain = DomainOfTiles(*component.tiles).value_or(Domain()),
+       .map = std::move(own)});
+}
+
+absl::StatusOr<Program> NestProgramMaker::Make() {
+  program_.name = points_.name;
+  program_.every_task_needed = points_.every_task_needed;
+  for (size_t c = 0; c < nest_.components.size(); ++c) {
+    DOGGED_RETURN_IF_ERROR(AddArrays(static_cast<int32_t>(c)));
+  }
+  for (size_t c = 0; c < nest_.components.size(); ++c) {
+    DOGGED_RETURN_IF_ERROR(AddClass(static_cast<int32_t>(c)));
+  }
+  for (size_t r = 0; r < points_.results.size(); ++r) {
+    for (const NestComponent& component : nest_.components) {
+      if (component.result == static_cast<int32_t>(r)) AddResult(r, component);
+    }
+  }
+  DOGGED_RETURN_IF_ERROR(program_.Validate());
+  return std::move(program_);
+}
+
+std::string NestProgramMaker::Text() const {
+  std::vector<std::string> parts;
+  for (const NestComponent& component : nest_.components) {
+    if (component.result >= 0 || component.rank == 0) continue;
+    std::vector<int64_t> counts;
+    for (int k = 0; k < component.rank; ++k) {
+      counts.push_back(Greatest(*component.tiles, k).value_or(0) -
+                       Least(*component.tiles, k).value_or(0) + 1);
+    }
+    parts.push_back(absl::StrCat(NameOf(component), " in ",
+                                 absl::StrJoin(counts, " x "), " tiles of ",
+                                 absl::StrJoin(component.sizes, " x ")));
+  }
+  return parts.empty()
+             ? std::string(kLoopNest)
+             : absl::StrCat(kLoopNest, ": ", absl::StrJoin(parts, "; "));
+}
+
+absl::StatusOr<Program> Lower(const PointProgram& points,
+                              const NestTarget& target, std::string& how) {
+  const IslContext context(kOperationsMax);
+  const PointProgram read = WithStaticFiles(points);
+  DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(read, context.get()));
+  DOGGED_RETURN_IF_ERROR(ScheduleNest(nest));
+  absl::Status found = absl::OkStatus();
+  for (const int64_t count : kPoints) {
+    ChooseSizes(target.size, count, target.widths, nest);
+    found = FindTileFlows(nest);
+    if (!absl::IsResourceExhausted(found)) break;
+  }
+  if (absl::IsResourceExhausted(found)) {
+    return absl::UnimplementedError(std::string(found.message()));
+  }
+  DOGGED_RETURN_IF_ERROR(found);
+  FoldGroups(nest);
+  NestProgramMaker maker(read, target.size, nest);
+  DOGGED_ASSIGN_OR_RETURN(Program program, maker.Make());
+  how = maker.Text();
+  return program;
+}
+
+}  // namespace
+
+absl::StatusOr<Program> LowerNestWithIsl(const PointProgram& points,
+                                         const NestTarget& target,
+                                         std::string& how) {
+  try {
+    return Lower(points, target, how);
+  } catch (const isl::exception&) {
+    return absl::UnimplementedError(
+        "no schedule of it was found in bounded time");
+  }
+}
+
+}  // namespace dogged::dsl

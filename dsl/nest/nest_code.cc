@@ -1,0 +1,542 @@
+#include "dsl/nest/nest_code.h"
+
+#include <isl/map.h>
+#include <isl/set.h>
+#include <isl/union_map.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dsl/ir/substitute.h"
+#include "dsl/nest/nest_loops.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Layout: where the elements of an array stand in a block.
+struct Layout {
+  int32_t block = -1;
+  std::vector<int64_t> strides;  // 0: folded
+  AffineExpr origin;             // of the tile: subtracted
+};
+
+CodeBlock CopyCode(ElementType element, size_t rank) {
+  CodeBlock out;
+  out.index_count = std::max<int32_t>(1, static_cast<int32_t>(rank));
+  out.loads = {{.element = element}};
+  CodeBuilder builder(out);
+  const int32_t node =
+      builder.Add({.op = IrOp::kLoad, .type = IrTypeOf(element), .integer = 0});
+  out.stores = {{.element = element, .node = node}};
+  return out;
+}
+
+class BodyMaker {
+ public:
+  BodyMaker(const Nest& nest, int32_t component)
+      : nest_(nest),
+        at_(component),
+        component_(nest.components[static_cast<size_t>(component)]),
+        uses_(UsesOf(nest, component)),
+        parcels_(ParcelsOf(nest, component)) {}
+  absl::StatusOr<NestBody> Make(const std::vector<int64_t>& limits);
+
+ private:
+  int32_t AddBlock(NestBlock block) {
+    body_.blocks.push_back(std::move(block));
+    return static_cast<int32_t>(body_.blocks.size() - 1);
+  }
+  // The layout of `spans` of a group in block `block`, in the tile `tile`.
+  Layout LayoutOf(const NestComponent& component, const NestGroup& group,
+                  const std::vector<Span>& spans, const AffineMap& tile,
+                  int32_t block) const;
+  // Dimensions of a block, from the one whose elements lie side by side on. In
+  // a buffer that is the one along which the innermost loop runs.
+  std::vector<size_t> OrderOf(const NestComponent& component,
+                              const NestGroup& group, int32_t block) const;
+  NestElement ElementOf(const Layout& layout, const AffineMap& map) const;
+  void PlaceGroups(const std::vector<int64_t>& limits);
+  void AddStatements();
+  absl::Status AddCopiesIn();
+  absl::Status AddMain();
+  absl::Status AddPacks();
+  // Copies elements of `points` between two layouts, as a statement.
+  absl::Status AddCopy(const isl::set& elements, ElementType element,
+                       const Layout& from, const Layout& to, int32_t parent);
+  // The elements of a group that tile `tile` of a component makes, within
+  // `spans` of it, over this tile's indices as parameters.
+  isl::set Made(int32_t component, int32_t group,
+                const std::vector<Span>& spans, const AffineMap& tile) const;
+  // The elements of a group that points of this tile read, if it is folded;
+  // else all that there may be.
+  isl::set Read(int32_t group) const;
+  isl::set Box(const NestComponent& component, const NestGroup& group,
+               const std::vector<Span>& spans,
+               const std::vector<std::string>& tile) const;
+  int32_t AddNode(NestNode node, int32_t parent);
+  std::string Parameters() const {
+    return absl::StrCat(
+        "[", absl::StrJoin(IslNames("T", component_.rank), ", "), "] -> ");
+  }
+  isl::set Tiles() const;
+
+  const Nest& nest_;
+  int32_t at_;
+  const NestComponent& component_;
+  std::vector<NestUse> uses_;
+  std::vector<int32_t> parcels_;
+  NestBody body_;
+  std::vector<Layout> groups_;  // by group
+};
+
+std::vector<int64_t> ExtentsOf(const NestGroup& group,
+                               const std::vector<Span>& spans) {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < spans.size(); ++d) {
+    const bool is_folded = d < group.is_folded.size() && group.is_folded[d];
+    out.push_back(is_folded ? 1 : std::max<int64_t>(0, spans[d].Count()));
+  }
+  return out;
+}
+
+AffineMap OwnTile(int rank) {
+  AffineMap out;
+  for (int k = 0; k < rank; ++k) out.push_back(AffineExpr::Index(k));
+  return out;
+}
+
+std::vector<std::string> TextsOf(const AffineMap& tile) {
+  std::vector<std::string> out;
+  for (const AffineExpr& expr : tile) out.push_back(IslText(expr, "T"));
+  return out;
+}
+
+AffineExpr OriginOf(const NestComponent& component, const NestGroup& group,
+                    const std::vector<Span>& spans, const AffineMap& tile,
+                    size_t d) {
+  AffineExpr out = AffineExpr::Constant(spans[d].lower);
+  for (size_t m = 0; m < group.factors[d].size(); ++m) {
+    out = out + tile[m] * (group.factors[d][m] * component.sizes[m]);
+  }
+  return out;
+}
+
+std::vector<size_t> BodyMaker::OrderOf(const NestComponent& component,
+                                       const NestGroup& group,
+                                       int32_t block) const {
+  std::vector<size_t> out;
+  for (size_t d = group.spans.size(); d-- > 0;) out.push_back(d);
+  if (body_.blocks[static_cast<size_t>(block)].kind !=
+          NestBlock::Kind::kBuffer ||
+      component.inner < 0) {
+    return out;
+  }
+  const auto inner = static_cast<size_t>(component.inner);
+  const auto first = std::find_if(out.begin(), out.end(), [&](size_t d) {
+    return group.factors[d][inner] != 0;
+  });
+  if (first != out.end()) std::rotate(out.begin(), first, first + 1);
+  return out;
+}
+
+Layout BodyMaker::LayoutOf(const NestComponent& component,
+                           const NestGroup& group,
+                           const std::vector<Span>& spans,
+                           const AffineMap& tile, int32_t block) const {
+  Layout out{.block = block};
+  const std::vector<int64_t>& extents =
+      body_.blocks[static_cast<size_t>(block)].extents;
+  out.strides.assign(spans.size(), 0);
+  int64_t stride = 1;
+  for (const size_t d : OrderOf(component, group, block)) {
+    // A plane of one element has no stride: it may be folded.
+    if (extents[d] > 1 || spans[d].Count() == 1) out.strides[d] = stride;
+    stride *= extents[d];
+  }
+  for (size_t d = 0; d < spans.size(); ++d) {
+    out.origin = out.origin +
+                 OriginOf(component, group, spans, tile, d) * out.strides[d];
+  }
+  return out;
+}
+
+NestElement BodyMaker::ElementOf(const Layout& layout,
+                                 const AffineMap& map) const {
+  NestElement out{.block = layout.block};
+  for (size_t d = 0; d < map.size(); ++d) {
+    out.by_point = out.by_point + map[d] * layout.strides[d];
+  }
+  out.by_tile = layout.origin * -1;
+  out.by_point.constant += std::exchange(out.by_tile.constant, 0);
+  return out;
+}
+
+int32_t BodyMaker::AddNode(NestNode node, int32_t parent) {
+  body_.nodes.push_back(std::move(node));
+  const auto out = static_cast<int32_t>(body_.nodes.size() - 1);
+  if (parent >= 0) {
+    body_.nodes[static_cast<size_t>(parent)].children.push_back(out);
+  }
+  return out;
+}
+
+isl::set BodyMaker::Tiles() const {
+  // From dimensions to parameters.
+  isl_set* out = component_.tiles->copy();
+  const auto rank = static_cast<unsigned>(component_.rank);
+  for (unsigned k = 0; k < rank; ++k) {
+    out =
+        isl_set_set_dim_name(out, isl_dim_set, k, absl::StrCat("T", k).c_str());
+  }
+  out = isl_set_move_dims(out, isl_dim_param, 0, isl_dim_set, 0, rank);
+  return isl::manage(isl_set_params(out));
+}
+
+// A use with the only values of a group stands for its buffer, and so does a
+// created block with all of them.
+void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
+  std::vector<int32_t> use_blocks;
+  for (size_t u = 0; u < uses_.size(); ++u) {
+    const NestParcel& parcel =
+        nest_.parcels[static_cast<size_t>(uses_[u].parcel)];
+    const NestGroup& group =
+        nest_.components[static_cast<size_t>(parcel.component)]
+            .groups[static_cast<size_t>(parcel.group)];
+    use_blocks.push_back(AddBlock({.kind = NestBlock::Kind::kUse,
+                                   .position = static_cast<int32_t>(u),
+                                   .element = group.element,
+                                   .extents = ExtentsOf({}, parcel.spans)}));
+  }
+  const AffineMap own = OwnTile(component_.rank);
+  for (size_t p = 0; p < parcels_.size(); ++p) {
+    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(parcels_[p])];
+    const NestGroup& group =
+        component_.groups[static_cast<size_t>(parcel.group)];
+    NestBlock block{.kind = NestBlock::Kind::kCreate,
+                    .position = static_cast<int32_t>(p),
+                    .element = group.element,
+                    .extents = ExtentsOf({}, parcel.spans)};
+    if (component_.result >= 0) {
+      block.limits = limits;
+      for (size_t d = 0; d < limits.size(); ++d) {
+        block.first.push_back(AffineExpr::Index(static_cast<int>(d)) *
+                              component_.sizes[d]);
+      }
+    }
+    AddBlock(std::move(block));
+  }
+  for (size_t g = 0; g < component_.groups.size(); ++g) {
+    const NestGroup& group = component_.groups[g];
+    const auto number = static_cast<int32_t>(g);
+    if (group.is_input) {
+      NestBlock block{.kind = NestBlock::Kind::kInput,
+                      .position = group.array,
+                      .element = group.element,
+                      .extents = ExtentsOf(group, group.spans)};
+      for (size_t d = 0; d < group.spans.size(); ++d) {
+        block.first.push_back(OriginOf(component_, group, group.spans, own, d));
+      }
+      const int32_t added = AddBlock(std::move(block));
+      groups_.push_back(LayoutOf(component_, group, group.spans, own, added));
+      continue;
+    }
+    // The created block that has all of it.
+    int32_t created = -1;
+    for (size_t p = 0; p < parcels_.size() && group.is_made; ++p) {
+      const NestParcel& parcel =
+          nest_.parcels[static_cast<size_t>(parcels_[p])];
+      if (parcel.group == number &&
+          ExtentsOf({}, parcel.spans) == ExtentsOf(group, group.spans) &&
+          ExtentsOf(group, group.spans) == ExtentsOf({}, group.spans)) {
+        created = static_cast<int32_t>(use_blocks.size() + p);
+      }
+    }
+    if (created >= 0) {
+      groups_.push_back(LayoutOf(component_, group, group.spans, own, created));
+      continue;
+    }
+    // The use that has all of it.
+    std::optional<size_t> only;
+    bool has_many = group.is_made;
+    for (const NestDelivery& delivery : nest_.deliveries) {
+      if (delivery.consumer != at_ || delivery.group != number) continue;
+      for (size_t u = 0; u < uses_.size(); ++u) {
+        if (uses_[u].parcel != delivery.parcel ||
+            uses_[u].source != delivery.source) {
+          continue;
+        }
+        has_many |= only.has_value() && *only != u;
+        only = u;
+      }
+    }
+    for (const NestMirror& mirror : nest_.mirrors) {
+      has_many |=
+          mirror.group == number &&
+          nest_.points[static_cast<size_t>(mirror.point)].component == at_;
+    }
+    if (only && !has_many) {
+      const NestParcel& parcel =
+          nest_.parcels[static_cast<size_t>(uses_[*only].parcel)];
+      const NestComponent& from =
+          nest_.components[static_cast<size_t>(parcel.component)];
+      groups_.push_back(
+          LayoutOf(from, from.groups[static_cast<size_t>(parcel.group)],
+                   parcel.spans, uses_[*only].source, use_blocks[*only]));
+      continue;
+    }
+    const int32_t added = AddBlock({.kind = NestBlock::Kind::kBuffer,
+                                    .element = group.element,
+                                    .extents = ExtentsOf(group, group.spans)});
+    groups_.push_back(LayoutOf(component_, group, group.spans, own, added));
+  }
+}
+
+void BodyMaker::AddStatements() {
+  for (const int32_t p : component_.points) {
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    NestStatement statement{.code = point.code, .stores = {}, .loads = {}};
+    for (const NestTouch& touch : point.creates) {
+      statement.stores.push_back(
+          ElementOf(groups_[static_cast<size_t>(touch.group)], touch.map));
+    }
+    for (const auto* touches : {&point.uses, &point.inputs}) {
+      for (const NestTouch& touch : *touches) {
+        statement.loads.push_back(
+            ElementOf(groups_[static_cast<size_t>(touch.group)], touch.map));
+      }
+    }
+    body_.statements.push_back(std::move(statement));
+  }
+}
+
+isl::set BodyMaker::Box(const NestComponent& component, const NestGroup& group,
+                        const std::vector<Span>& spans,
+                        const std::vector<std::string>& tile) const {
+  std::string conditions = "true";
+  for (size_t d = 0; d < spans.size(); ++d) {
+    const std::string origin =
+        OriginText(group.factors[d], component.sizes, tile);
+    absl::StrAppend(&conditions, " and ", origin, " + ", spans[d].lower,
+                    " <= x", d, " and x", d, " <= ", origin, " + ",
+                    spans[d].upper);
+  }
+  return isl::set(nest_.context,
+                  absl::StrCat(Parameters(), "{ ",
+                               IslTuple(absl::StrCat("A", group.array),
+                                        static_cast<int>(spans.size()), "x"),
+                               " : ", conditions, " }"));
+}
+
+isl::set BodyMaker::Read(int32_t g) const {
+  const NestGroup& group = component_.groups[static_cast<size_t>(g)];
+  const std::vector<std::string> own = IslNames("T", component_.rank);
+  if (std::find(group.is_folded.begin(), group.is_folded.end(), true) ==
+      group.is_folded.end()) {
+    return Box(component_, group, group.spans, own);
+  }
+  std::optional<isl::set> out;
+  for (const int32_t p : component_.points) {
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const isl::set here = point.domain.intersect(isl::set(
+        nest_.context,
+        absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
+                     " : ", TileText(point, component_, own), " }")));
+    for (const NestTouch& touch : point.uses) {
+      if (touch.group != g) continue;
+      const isl::set read = here.apply(touch.relation);
+      out = out ? out->unite(read) : read;
+    }
+  }
+  return *out;
+}
+
+isl::set BodyMaker::Made(int32_t c, int32_t g, const std::vector<Span>& spans,
+                         const AffineMap& tile) const {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const NestGroup& group = component.groups[static_cast<size_t>(g)];
+  const std::vector<std::string> texts = TextsOf(tile);
+  isl::set out;
+  for (const int32_t p : component.points) {
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const isl::set here(
+        nest_.context,
+        absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
+                     " : ", TileText(point, component, texts), " }"));
+    for (const NestTouch& touch : point.creates) {
+      if (touch.group != g) continue;
+      const isl::set made = point.domain.intersect(here).apply(touch.relation);
+      out = out.is_null() ? made : out.unite(made);
+    }
+  }
+  return out.intersect(Box(component, group, spans, texts));
+}
+
+absl::Status BodyMaker::AddCopy(const isl::set& elements, ElementType element,
+                                const Layout& from, const Layout& to,
+                                int32_t parent) {
+  if (elements.is_empty()) return absl::OkStatus();
+  const auto rank =
+      static_cast<size_t>(isl_set_dim(elements.get(), isl_dim_set));
+  AffineMap own = OwnTile(static_cast<int>(rank));
+  const std::string tuple = StatementTuple(body_.statements.size());
+  body_.statements.push_back({.code = CopyCode(element, rank),
+                              .stores = {ElementOf(to, own)},
+                              .loads = {ElementOf(from, own)}});
+  const isl::set renamed =
+      isl::manage(isl_set_set_tuple_name(elements.copy(), tuple.c_str()));
+  const isl::map order(
+      nest_.context,
+      absl::StrCat("{ ", IslTuple(tuple, static_cast<int>(rank), "x"), " -> ",
+                   IslTuple("", static_cast<int>(rank), "x"), " }"));
+  return AddLoops(isl::union_map(order.intersect_domain(renamed.coalesce())),
+                  Tiles(), static_cast<int>(rank) - 1, parent, body_);
+}
+
+absl::Status BodyMaker::AddCopiesIn() {
+  const std::vector<std::string> own = IslNames("T", component_.rank);
+  for (const NestDelivery& delivery : nest_.deliveries) {
+    if (delivery.consumer != at_) continue;
+    const NestGroup& group =
+        component_.groups[static_cast<size_t>(delivery.group)];
+    const Layout& to = groups_[static_cast<size_t>(delivery.group)];
+    const auto use = std::find_if(
+        uses_.begin(), uses_.end(), [&delivery](const NestUse& one) {
+          return one.parcel == delivery.parcel && one.source == delivery.source;
+        });
+    const auto block = static_cast<int32_t>(use - uses_.begin());
+    if (to.block == block) continue;
+    const NestParcel& parcel =
+        nest_.parcels[static_cast<size_t>(delivery.parcel)];
+    const NestComponent& from =
+        nest_.components[static_cast<size_t>(parcel.component)];
+    const isl::set elements =
+        Made(parcel.component, parcel.group, delivery.spans, delivery.source)
+            .intersect(Box(component_, group, group.spans, own))
+            .intersect(Read(delivery.group));
+    const int32_t present =
+        AddNode({.kind = NestNode::Kind::kPresent, .number = block}, 0);
+    const int32_t inner = AddNode({}, present);
+    DOGGED_RETURN_IF_ERROR(
+        AddCopy(elements, group.element,
+                LayoutOf(from, from.groups[static_cast<size_t>(parcel.group)],
+                         parcel.spans, delivery.source, block),
+                to, inner));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BodyMaker::AddMain() {
+  const std::vector<std::string> own = IslNames("T", component_.rank);
+  isl_union_map* all = nullptr;
+  const auto add = [&](const NestPoint& point, size_t statement,
+                       const isl::set& points, int position) {
+    // Behind the order there is the position among statements of a point.
+    isl_map* order = point.order->intersect_domain(points).release();
+    const auto rank = static_cast<unsigned>(component_.order_rank);
+    order = isl_map_add_dims(order, isl_dim_out, 1);
+    order = isl_map_fix_si(order, isl_dim_out, rank, position);
+    order = isl_map_set_tuple_name(order, isl_dim_in,
+                                   StatementTuple(statement).c_str());
+    isl_union_map* one = isl_union_map_from_map(order);
+    all = all == nullptr ? one : isl_union_map_union(all, one);
+  };
+  for (size_t s = 0; s < component_.points.size(); ++s) {
+    const int32_t p = component_.points[s];
+    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const isl::set here(
+        nest_.context,
+        absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
+                     " : ", TileText(point, component_, own), " }"));
+    const isl::set points = point.domain.intersect(here);
+    add(point, s, points, 0);
+    int position = 0;
+    for (const NestMirror& mirror : nest_.mirrors) {
+      if (mirror.point != p) continue;
+      const NestTouch& touch =
+          point.creates[static_cast<size_t>(mirror.create)];
+      const NestGroup& group =
+          component_.groups[static_cast<size_t>(mirror.group)];
+      const isl::set inside =
+          touch.relation
+              .intersect_range(Box(component_, group, group.spans, own))
+              .domain();
+      add(point, body_.statements.size(), points.intersect(inside), ++position);
+      body_.statements.push_back(
+          {.code = CopyCode(group.element, static_cast<size_t>(point.dims)),
+           .stores = {ElementOf(groups_[static_cast<size_t>(mirror.group)],
+                                touch.map)},
+           .loads = {ElementOf(groups_[static_cast<size_t>(touch.group)],
+                               touch.map)}});
+    }
+  }
+  return AddLoops(isl::manage(all), Tiles(), component_.parallel, 0, body_);
+}
+
+absl::Status BodyMaker::AddPacks() {
+  const AffineMap own = OwnTile(component_.rank);
+  for (size_t p = 0; p < parcels_.size(); ++p) {
+    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(parcels_[p])];
+    const NestGroup& group =
+        component_.groups[static_cast<size_t>(parcel.group)];
+    const Layout& from = groups_[static_cast<size_t>(parcel.group)];
+    const auto block = static_cast<int32_t>(uses_.size() + p);
+    if (from.block == block) continue;
+    DOGGED_RETURN_IF_ERROR(
+        AddCopy(Made(at_, parcel.group, parcel.spans, own), group.element, from,
+                LayoutOf(component_, group, parcel.spans, own, block), 0));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<NestBody> BodyMaker::Make(const std::vector<int64_t>& limits) {
+  body_.tile_rank = component_.rank;
+  AddNode({}, -1);
+  PlaceGroups(limits);
+  AddStatements();
+  DOGGED_RETURN_IF_ERROR(AddCopiesIn());
+  DOGGED_RETURN_IF_ERROR(AddMain());
+  DOGGED_RETURN_IF_ERROR(AddPacks());
+  return std::move(body_);
+}
+
+}  // namespace
+
+std::vector<NestUse> UsesOf(const Nest& nest, int32_t component) {
+  std::vector<NestUse> out;
+  for (const NestDelivery& delivery : nest.deliveries) {
+    if (delivery.consumer != component) continue;
+    const auto known =
+        std::find_if(out.begin(), out.end(), [&delivery](const NestUse& use) {
+          return use.parcel == delivery.parcel && use.source == delivery.source;
+        });
+    if (known == out.end()) {
+      out.push_back({.parcel = delivery.parcel,
+                     .source = delivery.source,
+                     .tiles = delivery.tiles});
+    } else {
+      known->tiles = known->tiles.unite(delivery.tiles);
+    }
+  }
+  return out;
+}
+
+std::vector<int32_t> ParcelsOf(const Nest& nest, int32_t component) {
+  std::vector<int32_t> out;
+  for (size_t p = 0; p < nest.parcels.size(); ++p) {
+    if (nest.parcels[p].component == component) {
+      out.push_back(static_cast<int32_t>(p));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<NestBody> MakeNestBody(const Nest& nest, int32_t component,
+                                      const std::vector<int64_t>& limits) {
+  return BodyMaker(nest, component).Make(limits);
+}
+
+}  // namespace dogged::dsl

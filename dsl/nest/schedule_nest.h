@@ -1,0 +1,21 @@
+// Components of a loop nest and their schedules, by isl's scheduler.
+//
+// Source: Bondhugula et al. 2008 (permutable bands); Verdoolaege's scheduler in
+// isl. Differs: components are scheduled one at a time, readers behind what
+// they read, so that each gets the deepest band that there is.
+#ifndef DOGGED_DSL_NEST_SCHEDULE_NEST_H_
+#define DOGGED_DSL_NEST_SCHEDULE_NEST_H_
+
+#include "absl/status/status.h"
+#include "dsl/nest/nest.h"
+
+namespace dogged::dsl {
+
+// Fills in components, hyperplanes and orders within tiles, and the parts of
+// flows, which it splits where they are piecewise. Errors: kUnimplemented where
+// the scheduler finds hyperplanes of another form.
+absl::Status ScheduleNest(Nest& nest);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_NEST_SCHEDULE_NEST_H_

@@ -1,0 +1,469 @@
+#include "dsl/nest/tile_flows.h"
+
+#include <isl/map.h>
+#include <isl/set.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dsl/isl/set_queries.h"
+#include "dsl/nest/decompose.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Tiles that one use of a task may be made in, and the tiles that are read all
+// in all.
+constexpr int64_t kSourcesMax = 64;
+// Buffers of so few elements are one in any case.
+constexpr int64_t kSmall = 64;
+// Elements of a tile's buffers: 32 MB of doubles.
+constexpr int64_t kElementsMax = int64_t{1} << 22;
+
+int64_t CountOf(const std::vector<Span>& spans) {
+  int64_t out = 1;
+  for (const Span& span : spans) {
+    out =
+        std::min(out * std::min(span.Count(), kElementsMax), kElementsMax * 2);
+  }
+  return out;
+}
+
+std::vector<Span> UnionOf(const std::vector<Span>& a,
+                          const std::vector<Span>& b) {
+  std::vector<Span> out = a;
+  for (size_t d = 0; d < out.size(); ++d) {
+    out[d].lower = std::min(out[d].lower, b[d].lower);
+    out[d].upper = std::max(out[d].upper, b[d].upper);
+  }
+  return out;
+}
+
+// The least convex set of this form around it, without divisions.
+isl::set HullOfTiles(const isl::set& set) {
+  isl_set* out = isl_set_remove_divs(set.copy());
+  return isl::manage(isl_set_from_basic_set(
+      isl_basic_set_remove_redundancies(isl_set_simple_hull(out))));
+}
+
+// The parts of a touch: as those of a group of its array if they are as good,
+// so that it may join it.
+void FindParts(const NestPoint& point, const NestComponent& component,
+               NestTouch& touch) {
+  touch.parts.clear();
+  for (const AffineExpr& expr : touch.map) {
+    touch.parts.push_back(Decompose(expr, point.theta, point.dims));
+  }
+  for (const NestGroup& group : component.groups) {
+    if (group.array != touch.array || group.is_input) continue;
+    std::vector<Decomposition> parts;
+    for (size_t d = 0; d < touch.map.size(); ++d) {
+      parts.push_back(DecomposeBy(touch.map[d], point.theta, group.factors[d]));
+      if (IndexCount(parts[d].rest) > IndexCount(touch.parts[d].rest)) break;
+      if (d + 1 < touch.map.size()) continue;
+      touch.parts = std::move(parts);
+      return;
+    }
+  }
+}
+
+class TileFlows {
+ public:
+  explicit TileFlows(Nest& nest) : nest_(nest) {}
+  absl::Status Find();
+
+ private:
+  NestComponent& ComponentOf(int32_t point) {
+    return nest_.components[static_cast<size_t>(
+        nest_.points[static_cast<size_t>(point)].component)];
+  }
+  // The points of a statement to their tiles.
+  isl::map TilesOf(int32_t point);
+  void FindTiles();
+  void Measure(int32_t point, NestTouch& touch);
+  void Group(int32_t point, NestTouch& touch, bool is_made, bool is_input);
+  absl::Status AddFlow(const NestFlow& flow);
+  absl::Status AddDelivery(const NestFlow& flow, const isl::map& tiles,
+                           const std::vector<int64_t>& offsets);
+  std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
+  absl::Status Order(NestDelivery& delivery) const;
+  void MakeParcels();
+  absl::Status CheckSizes() const;
+
+  Nest& nest_;
+};
+
+isl::map TileFlows::TilesOf(int32_t p) {
+  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+  const NestComponent& component = ComponentOf(p);
+  const std::vector<std::string> tile = IslNames("T", component.rank);
+  return isl::map(nest_.context,
+                  absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
+                               " -> ", IslTuple("", component.rank, "T"), " : ",
+                               TileText(point, component, tile), " }"))
+      .intersect_domain(point.domain);
+}
+
+void TileFlows::FindTiles() {
+  for (NestComponent& component : nest_.components) {
+    std::optional<isl::set> tiles;
+    for (const int32_t p : component.points) {
+      const isl::set own = TilesOf(p).range();
+      tiles = tiles ? tiles->unite(own) : own;
+    }
+    component.tiles = HullOfTiles(*tiles);
+  }
+}
+
+void TileFlows::Measure(int32_t p, NestTouch& touch) {
+  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+  const NestComponent& component = ComponentOf(p);
+  const std::vector<std::string> tile = IslNames("T", component.rank);
+  const isl::set domain = touch.relation.domain();
+  touch.spans.clear();
+  FindParts(point, component, touch);
+  for (size_t d = 0; d < touch.map.size(); ++d) {
+    const AffineExpr& expr = touch.map[d];
+    const isl::map offset(
+        nest_.context,
+        absl::StrCat(
+            "{ ", IslTuple(point.tuple, point.dims, "i"), " -> [o] : ",
+            component.rank == 0
+                ? ""
+                : absl::StrCat("exists ", absl::StrJoin(tile, ", "), " : "),
+            TileText(point, component, tile), " and o = ", IslText(expr, "i"),
+            " - (", OriginText(touch.parts[d].factors, component.sizes, tile),
+            ") }"));
+    const isl::set values = domain.apply(offset);
+    touch.spans.push_back({.lower = Least(values, 0).value_or(0),
+                           .upper = Greatest(values, 0).value_or(-1)});
+  }
+  // A result's tiles are of one size each, and end at the array's end.
+  for (size_t d = 0; component.result >= 0 && d < touch.spans.size() &&
+                     touch.array >= nest_.array_count;
+       ++d) {
+    touch.spans[d] = {.lower = 0, .upper = component.sizes[d] - 1};
+  }
+}
+
+void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
+                      bool is_input) {
+  NestComponent& component = ComponentOf(p);
+  Measure(p, touch);
+  std::vector<std::vector<int64_t>> factors;
+  for (const Decomposition& part : touch.parts) factors.push_back(part.factors);
+  // A use whose condition never holds still has an element to name.
+  const bool is_touched = !touch.relation.is_empty();
+  for (size_t d = 0; !is_touched && d < touch.spans.size(); ++d) {
+    touch.spans[d] = {.lower = 0, .upper = 0};
+  }
+  for (size_t g = 0; is_touched && g < component.groups.size(); ++g) {
+    NestGroup& group = component.groups[g];
+    if (group.array != touch.array || group.is_input != is_input ||
+        group.factors != factors) {
+      continue;
+    }
+    const std::vector<Span> both = UnionOf(group.spans, touch.spans);
+    if (CountOf(both) >
+        2 * (CountOf(group.spans) + CountOf(touch.spans)) + kSmall) {
+      continue;
+    }
+    group.spans = both;
+    group.is_made |= is_made;
+    touch.group = static_cast<int32_t>(g);
+    return;
+  }
+  touch.group = static_cast<int32_t>(component.groups.size());
+  component.groups.push_back({.array = touch.array,
+                              .factors = std::move(factors),
+                              .spans = touch.spans,
+                              .is_made = is_made,
+                              .is_input = is_input});
+}
+
+// The elements that flow from tile to tile in `tiles`, seen from the tile that
+// makes them.
+std::vector<Span> TileFlows::Needed(const NestFlow& flow,
+                                    const isl::map& tiles) {
+  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestComponent& component = ComponentOf(flow.producer);
+  const NestTouch& touch = producer.creates[static_cast<size_t>(flow.create)];
+  const std::vector<std::string> tile = IslNames("T", component.rank);
+  const isl::map points = TilesOf(flow.consumer)
+                              .apply_range(tiles)
+                              .apply_range(TilesOf(flow.producer).reverse());
+  const isl::set made = flow.map.intersect(points).range();
+  std::vector<Span> out;
+  for (size_t d = 0; d < touch.map.size(); ++d) {
+    const isl::map offset(
+        nest_.context,
+        absl::StrCat(
+            "{ ", IslTuple(producer.tuple, producer.dims, "i"), " -> [o] : ",
+            component.rank == 0
+                ? ""
+                : absl::StrCat("exists ", absl::StrJoin(tile, ", "), " : "),
+            TileText(producer, component, tile),
+            " and o = ", IslText(touch.map[d], "i"), " - (",
+            OriginText(touch.parts[d].factors, component.sizes, tile), ") }"));
+    const isl::set values = made.apply(offset);
+    out.push_back({.lower = Least(values, 0).value_or(0),
+                   .upper = Greatest(values, 0).value_or(-1)});
+  }
+  return out;
+}
+
+// Tiles that take more than they need must not wait for each other: within a
+// component each waits for tiles before it alone.
+absl::Status TileFlows::Order(NestDelivery& delivery) const {
+  const int rank = static_cast<int>(delivery.source.size());
+  const std::vector<std::string> tile = IslNames("T", rank);
+  const auto tiles = [&](const std::string& conditions) {
+    return isl::set(nest_.context, absl::StrCat("{ ", IslTuple("", rank, "T"),
+                                                " : ", conditions, " }"));
+  };
+  std::string is_before = "true";
+  std::string is_same = "true";
+  std::vector<std::string> before;
+  for (int k = 0; k < rank; ++k) {
+    const std::string from =
+        IslText(delivery.source[static_cast<size_t>(k)], "T");
+    absl::StrAppend(&is_before, " and ", from, " <= T", k);
+    before.push_back(absl::StrCat("(", is_same, " and ", from, " < T", k, ")"));
+    absl::StrAppend(&is_same, " and ", from, " = T", k);
+  }
+  const isl::set ordered =
+      tiles(before.empty() ? "false" : absl::StrJoin(before, " or "));
+  if (delivery.tiles.is_subset(ordered)) return absl::OkStatus();
+  delivery.tiles = delivery.tiles.intersect(tiles(is_before));
+  if (delivery.tiles.is_subset(ordered)) return absl::OkStatus();
+  return absl::UnimplementedError("its tiles would wait for each other");
+}
+
+absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
+                                    const std::vector<int64_t>& offsets) {
+  const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
+  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestComponent& from = ComponentOf(flow.producer);
+  NestDelivery out{.consumer = consumer.component,
+                   .group = consumer.uses[static_cast<size_t>(flow.use)].group,
+                   .producer = producer.component,
+                   .producer_group =
+                       producer.creates[static_cast<size_t>(flow.create)].group,
+                   .spans = Needed(flow, tiles)};
+  std::vector<std::string> source;
+  for (size_t k = 0; k < offsets.size(); ++k) {
+    AffineExpr expr = AffineExpr::Constant(offsets[k]);
+    for (size_t m = 0; m < flow.parts[k].factors.size(); ++m) {
+      expr.coefficients[m] = flow.parts[k].factors[m];
+    }
+    source.push_back(IslText(expr, "T"));
+    out.source.push_back(expr);
+  }
+  const int rank = ComponentOf(flow.consumer).rank;
+  const isl::map to_source(nest_.context,
+                           absl::StrCat("{ ", IslTuple("", rank, "T"), " -> [",
+                                        absl::StrJoin(source, ", "), "] }"));
+  out.tiles = HullOfTiles(tiles.domain());
+  const isl::set has_source = to_source.intersect_range(*from.tiles).domain();
+  if (!out.tiles.is_subset(has_source)) {
+    out.tiles = out.tiles.intersect(has_source);
+  }
+  if (out.consumer == out.producer) DOGGED_RETURN_IF_ERROR(Order(out));
+  for (NestDelivery& known : nest_.deliveries) {
+    if (known.consumer != out.consumer || known.group != out.group ||
+        known.producer != out.producer ||
+        known.producer_group != out.producer_group ||
+        known.source != out.source) {
+      continue;
+    }
+    known.spans = UnionOf(known.spans, out.spans);
+    known.tiles = known.tiles.unite(out.tiles);
+    return absl::OkStatus();
+  }
+  nest_.deliveries.push_back(std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status TileFlows::AddFlow(const NestFlow& flow) {
+  const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
+  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  isl::map tiles = TilesOf(flow.consumer)
+                       .reverse()
+                       .apply_range(flow.map)
+                       .apply_range(TilesOf(flow.producer));
+  if (consumer.component == producer.component) {
+    const isl::map same =
+        isl::manage(isl_map_identity(isl_map_get_space(tiles.get())));
+    const int32_t group = consumer.uses[static_cast<size_t>(flow.use)].group;
+    const int32_t made =
+        producer.creates[static_cast<size_t>(flow.create)].group;
+    if (group != made && !tiles.intersect(same).is_empty()) {
+      nest_.mirrors.push_back(
+          {.point = flow.producer, .create = flow.create, .group = group});
+    }
+    tiles = tiles.subtract(same);
+  }
+  if (tiles.is_empty()) return absl::OkStatus();
+  // The offsets of each index, and all of them together.
+  const int rank = ComponentOf(flow.consumer).rank;
+  const int from_rank = ComponentOf(flow.producer).rank;
+  std::vector<Span> spans;
+  int64_t count = 1;
+  for (int k = 0; k < from_rank; ++k) {
+    AffineExpr base;
+    const std::vector<int64_t>& factors =
+        flow.parts[static_cast<size_t>(k)].factors;
+    for (size_t m = 0; m < factors.size(); ++m) {
+      base.coefficients[m] = factors[m];
+    }
+    const isl::map offset(
+        nest_.context, absl::StrCat("{ [", IslTuple("", rank, "T"), " -> ",
+                                    IslTuple("", from_rank, "U"), "] -> [U", k,
+                                    " - (", IslText(base, "T"), ")] }"));
+    const isl::set values = tiles.wrap().apply(offset);
+    spans.push_back({.lower = Least(values, 0).value_or(0),
+                     .upper = Greatest(values, 0).value_or(-1)});
+    count = std::min(count * std::min(spans.back().Count(), kSourcesMax + 1),
+                     kSourcesMax + 1);
+  }
+  if (count > kSourcesMax) {
+    return absl::UnimplementedError(
+        absl::StrCat("a tile of task ", consumer.name,
+                     " reads too many tiles of task ", producer.name));
+  }
+  std::vector<int64_t> at;
+  for (const Span& span : spans) at.push_back(span.lower);
+  while (true) {
+    std::vector<std::string> equal = {"true"};
+    for (int k = 0; k < from_rank; ++k) {
+      const auto s = static_cast<size_t>(k);
+      AffineExpr expr = AffineExpr::Constant(at[s]);
+      for (size_t m = 0; m < flow.parts[s].factors.size(); ++m) {
+        expr.coefficients[m] = flow.parts[s].factors[m];
+      }
+      equal.push_back(absl::StrCat("U", k, " = ", IslText(expr, "T")));
+    }
+    const isl::map here = tiles.intersect(isl::map(
+        nest_.context, absl::StrCat("{ ", IslTuple("", rank, "T"), " -> ",
+                                    IslTuple("", from_rank, "U"), " : ",
+                                    absl::StrJoin(equal, " and "), " }")));
+    if (!here.is_empty()) {
+      DOGGED_RETURN_IF_ERROR(AddDelivery(flow, here, at));
+    }
+    size_t k = 0;
+    while (k < at.size() && at[k] == spans[k].upper) {
+      at[k] = spans[k].lower;
+      ++k;
+    }
+    if (k == at.size()) return absl::OkStatus();
+    ++at[k];
+  }
+}
+
+// A parcel for the values that go the same way; small differences are no reason
+// for another label.
+void TileFlows::MakeParcels() {
+  for (NestDelivery& delivery : nest_.deliveries) {
+    delivery.parcel = -1;
+    int64_t best = 0;
+    for (size_t p = 0; p < nest_.parcels.size(); ++p) {
+      const NestParcel& parcel = nest_.parcels[p];
+      if (parcel.component != delivery.producer ||
+          parcel.group != delivery.producer_group) {
+        continue;
+      }
+      const int64_t both = CountOf(UnionOf(parcel.spans, delivery.spans));
+      const int64_t apart = CountOf(parcel.spans) + CountOf(delivery.spans);
+      const bool is_fit = both <= CountOf(parcel.spans) || both <= apart;
+      if (is_fit && (delivery.parcel < 0 || both < best)) {
+        delivery.parcel = static_cast<int32_t>(p);
+        best = both;
+      }
+    }
+    if (delivery.parcel < 0) {
+      delivery.parcel = static_cast<int32_t>(nest_.parcels.size());
+      nest_.parcels.push_back({.component = delivery.producer,
+                               .group = delivery.producer_group,
+                               .spans = delivery.spans});
+      continue;
+    }
+    NestParcel& parcel = nest_.parcels[static_cast<size_t>(delivery.parcel)];
+    parcel.spans = UnionOf(parcel.spans, delivery.spans);
+  }
+  for (size_t c = 0; c < nest_.components.size(); ++c) {
+    const NestComponent& component = nest_.components[c];
+    if (component.result < 0) continue;
+    const auto& create =
+        nest_.points[static_cast<size_t>(component.points.front())].creates[0];
+    nest_.parcels.push_back(
+        {.component = static_cast<int32_t>(c),
+         .group = create.group,
+         .spans = component.groups[static_cast<size_t>(create.group)].spans});
+  }
+}
+
+absl::Status TileFlows::CheckSizes() const {
+  for (const NestComponent& component : nest_.components) {
+    int64_t elements = 0;
+    for (const NestGroup& group : component.groups) {
+      elements += CountOf(group.spans);
+    }
+    if (elements > kElementsMax) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "a tile of task ",
+          nest_.points[static_cast<size_t>(component.points.front())].name,
+          " would touch more than ", kElementsMax, " values"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TileFlows::Find() {
+  nest_.parcels.clear();
+  nest_.deliveries.clear();
+  nest_.mirrors.clear();
+  for (NestComponent& component : nest_.components) component.groups.clear();
+  FindTiles();
+  // Groups that are made come first: what is read alike joins them.
+  for (size_t p = 0; p < nest_.points.size(); ++p) {
+    NestPoint& point = nest_.points[p];
+    const auto at = static_cast<int32_t>(p);
+    for (size_t k = 0; k < point.creates.size(); ++k) {
+      Group(at, point.creates[k], /*is_made=*/true, /*is_input=*/false);
+      NestGroup& group =
+          ComponentOf(at).groups[static_cast<size_t>(point.creates[k].group)];
+      group.element = point.code.stores[k].element;
+    }
+  }
+  for (size_t p = 0; p < nest_.points.size(); ++p) {
+    NestPoint& point = nest_.points[p];
+    const auto at = static_cast<int32_t>(p);
+    const auto add = [&](NestTouch& touch, size_t load, bool is_input) {
+      Group(at, touch, /*is_made=*/false, is_input);
+      ComponentOf(at).groups[static_cast<size_t>(touch.group)].element =
+          point.code.loads[load].element;
+    };
+    for (size_t u = 0; u < point.uses.size(); ++u) {
+      add(point.uses[u], u, false);
+    }
+    for (size_t r = 0; r < point.inputs.size(); ++r) {
+      add(point.inputs[r], point.uses.size() + r, true);
+    }
+  }
+  DOGGED_RETURN_IF_ERROR(CheckSizes());
+  for (const NestFlow& flow : nest_.flows) {
+    DOGGED_RETURN_IF_ERROR(AddFlow(flow));
+  }
+  MakeParcels();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status FindTileFlows(Nest& nest) { return TileFlows(nest).Find(); }
+
+}  // namespace dogged::dsl

@@ -1,0 +1,115 @@
+#include "dsl/nest/tile_sizes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/isl/set_queries.h"
+#include "runtime/base/division.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Tiles along an index that each worker should find.
+constexpr int64_t kTilesPerWorker = 2;
+// Vectors of any processor fit as often as possible.
+constexpr int64_t kVector = 8;
+
+// Indices of all components' tiles, those that flows join in one class.
+class TileIndices {
+ public:
+  explicit TileIndices(const Nest& nest) {
+    for (const NestComponent& component : nest.components) {
+      first_.push_back(std::ssize(parent_));
+      for (int32_t k = 0; k < component.rank; ++k) {
+        parent_.push_back(std::ssize(parent_));
+      }
+    }
+  }
+  int64_t Find(int32_t component, size_t index) {
+    int64_t at =
+        first_[static_cast<size_t>(component)] + static_cast<int64_t>(index);
+    while (parent_[static_cast<size_t>(at)] != at) {
+      at = parent_[static_cast<size_t>(at)];
+    }
+    return at;
+  }
+  void Join(int64_t a, int64_t b) {
+    parent_[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
+  }
+  size_t count() const { return parent_.size(); }
+
+ private:
+  std::vector<int64_t> first_;   // by component
+  std::vector<int64_t> parent_;  // by index
+};
+
+// How many values a hyperplane has.
+int64_t ExtentOf(const Nest& nest, const NestPoint& point,
+                 const AffineExpr& theta) {
+  const isl::map plane(
+      nest.context, absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
+                                 " -> [", IslText(theta, "i"), "] }"));
+  const isl::set values = point.domain.apply(plane);
+  return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
+}
+
+int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
+  const auto side = static_cast<int64_t>(
+      std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
+  const int64_t least = std::max<int64_t>(kVector, side / 4);
+  int64_t out = std::min(side, CeilDiv(extent, kTilesPerWorker * workers));
+  out = std::max(out, least);
+  // Tiles of the same size, as nearly as can be.
+  out = CeilDiv(extent, CeilDiv(extent, out));
+  return CeilDiv(out, kVector) * kVector;
+}
+
+}  // namespace
+
+void ChooseSizes(const TargetSize& target, int64_t points,
+                 absl::Span<const int64_t> widths, Nest& nest) {
+  TileIndices indices(nest);
+  for (const NestFlow& flow : nest.flows) {
+    const int32_t producer =
+        nest.points[static_cast<size_t>(flow.producer)].component;
+    const int32_t consumer =
+        nest.points[static_cast<size_t>(flow.consumer)].component;
+    for (size_t k = 0; k < flow.parts.size(); ++k) {
+      for (size_t m = 0; m < flow.parts[k].factors.size(); ++m) {
+        if (flow.parts[k].factors[m] == 0) continue;
+        indices.Join(indices.Find(producer, k), indices.Find(consumer, m));
+      }
+    }
+  }
+  std::vector<int64_t> extents(indices.count(), 1);
+  std::vector<int> depths(indices.count(), 1);
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    const NestComponent& component = nest.components[c];
+    for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
+      const auto at =
+          static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
+      depths[at] = std::max(depths[at], component.rank);
+      for (const int32_t p : component.points) {
+        const NestPoint& point = nest.points[static_cast<size_t>(p)];
+        extents[at] =
+            std::max(extents[at], ExtentOf(nest, point, point.theta[k]));
+      }
+    }
+  }
+  const int64_t workers = std::max<int64_t>(1, target.agents * target.workers);
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    NestComponent& component = nest.components[c];
+    component.sizes.clear();
+    for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
+      const auto at =
+          static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
+      component.sizes.push_back(
+          widths.empty() ? SizeFor(extents[at], depths[at], points, workers)
+                         : widths[at % widths.size()]);
+    }
+  }
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,23 @@
+// Sizes of the tiles of a loop nest.
+#ifndef DOGGED_DSL_NEST_TILE_SIZES_H_
+#define DOGGED_DSL_NEST_TILE_SIZES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "dsl/ir/point_program.h"
+#include "dsl/nest/nest.h"
+
+namespace dogged::dsl {
+
+// Fills in the sizes, a function of the nest and the target alone: about
+// `points` points a tile, and tiles enough for all workers. Tile indices that
+// flows join have one size, so that tiles that need each other are found by
+// affine maps. `widths`, if there are any, are taken instead, in turns.
+void ChooseSizes(const TargetSize& target, int64_t points,
+                 absl::Span<const int64_t> widths, Nest& nest);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_NEST_TILE_SIZES_H_
