@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "routing/trust/hex.h"
 #include "routing/trust/hkdf.h"
 #include "runtime/base/check.h"
 #include "runtime/base/codec.h"
@@ -123,8 +124,7 @@ void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   // Peers with another protection get nothing from here; agents that
   // meet are told so.
   if (ProtectionOf(fabric_address) == WireModeText(mode_)) {
-    half = absl::HexStringToBytes(
-        fabric_address.substr(fabric_address.find(':', at) + 1));
+    half = BytesOfHex(fabric_address.substr(fabric_address.find(':', at) + 1));
   }
   auto [entry, is_new] = peers_.try_emplace(peer);
   Peer& known = entry->second;

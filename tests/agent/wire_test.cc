@@ -10,6 +10,7 @@
 #include "routing/control/control_frame.h"
 #include "routing/membership/reconcile.h"
 #include "routing/transport/envelope.h"
+#include "routing/trust/hex.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/agent/records/job_record.h"
@@ -189,8 +190,7 @@ TEST(Wire, MessagesAboutJobs) {
       Golden("01 02 04 01 00 00 00 00 01"));
   // Kinds that contradict each other are refused.
   for (const absl::string_view flags : {"010001", "000100", "000101"}) {
-    const std::string body =
-        absl::HexStringToBytes(absl::StrCat("010204010000", flags));
+    const std::string body = BytesOfHex(absl::StrCat("010204010000", flags));
     EXPECT_TRUE(absl::IsInvalidArgument(DecodeDemand(body).status())) << flags;
   }
   EXPECT_EQ(Hex(EncodeDone({.label = kLabel, .reader = task}).view()),

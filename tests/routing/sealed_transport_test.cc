@@ -16,6 +16,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "routing/trust/hex.h"
 #include "routing/trust/hkdf.h"
 #include "runtime/base/random.h"
 
@@ -340,12 +341,19 @@ TEST(ReplayWindow, IsASetOfTheLastOnes) {
   EXPECT_FALSE(ReplayWindow().IsNew(0));
 }
 
+TEST(Hex, PairsOfDigitsAreBytes) {
+  EXPECT_EQ(BytesOfHex("00fFa7"), std::string("\0\xff\xa7", 3));
+  for (const absl::string_view bad : {"0", "0g", "g0", "00 1", "0x00"}) {
+    EXPECT_EQ(BytesOfHex(bad), "") << bad;
+  }
+}
+
 // RFC 5869, appendices A.1 and A.3.
 TEST(Hkdf, IsThatOfTheStandard) {
   const std::string secret(22, '\x0b');
-  EXPECT_EQ(absl::BytesToHexString(Hkdf(
-                absl::HexStringToBytes("000102030405060708090a0b0c"), secret,
-                absl::HexStringToBytes("f0f1f2f3f4f5f6f7f8f9"), 42)),
+  EXPECT_EQ(absl::BytesToHexString(
+                Hkdf(BytesOfHex("000102030405060708090a0b0c"), secret,
+                     BytesOfHex("f0f1f2f3f4f5f6f7f8f9"), 42)),
             "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
             "34007208d5b887185865");
   EXPECT_EQ(absl::BytesToHexString(Hkdf("", secret, "", 42)),

@@ -1,0 +1,17 @@
+// Bytes from hex digits. Abseil's function for it is another one in each of the
+// releases that Debian 12 and 13 have.
+#ifndef DOGGED_ROUTING_TRUST_HEX_H_
+#define DOGGED_ROUTING_TRUST_HEX_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace dogged {
+
+// Empty if `hex` is anything else than pairs of hex digits.
+std::string BytesOfHex(absl::string_view hex);
+
+}  // namespace dogged
+
+#endif  // DOGGED_ROUTING_TRUST_HEX_H_
