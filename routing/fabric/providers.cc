@@ -51,8 +51,7 @@ std::string ReasonAgainst(const std::string& name, const std::string& host,
   const int code = FindFabricProvider(name, host, 0, found);
   const InfoPtr info(found);
   if (code != 0) {
-    return absl::StrCat("has no connections at ", host, ": ",
-                        WordsOf(code));
+    return absl::StrCat("has no connections at ", host, ": ", WordsOf(code));
   }
   const uint32_t format = info->addr_format;
   if (format != FI_SOCKADDR && format != FI_SOCKADDR_IN &&
@@ -102,8 +101,8 @@ void ListProviders(const std::string& host, ProviderList& out) {
     } else if (code == 0) {
       reason = absl::StrCat("not needed: ", taken, " is tried before it");
     } else {
-      reason = absl::StrCat("has no connections at ", host, ": ",
-                            WordsOf(code));
+      reason =
+          absl::StrCat("has no connections at ", host, ": ", WordsOf(code));
     }
     out.providers.push_back({name, is_taken, std::move(reason)});
     kinds.erase(name);
