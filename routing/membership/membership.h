@@ -120,6 +120,8 @@ class Membership {
 
   // Statistics that this agent publishes of itself; at most a kilobyte.
   void SetGossipPayload(Bytes blob);
+  // News of this agent go with the next Tick(), not with the next gossip.
+  void HurryGossip() { next_gossip_ = absl::InfinitePast(); }
   // The newest payload heard of `id`; empty if there is none. The last payload
   // of an agent that left stays until the agent is forgotten.
   Bytes GossipPayloadOf(AgentId id) const;

@@ -18,6 +18,10 @@ namespace {
 // are to take, for so long, and for half of its time, at most; for more of it
 // no agent at all may be there.
 constexpr absl::Duration kBeginTimeMax = absl::Seconds(5);
+// Several agents may be told at once, and must not count on each other: where
+// few could take what this one has, it listens first for so long who else goes.
+constexpr int kFewHeirs = 8;
+constexpr absl::Duration kNoticeTime = absl::Milliseconds(300);
 // The part of its time that it keeps to hand over to an agent that comes.
 constexpr int64_t kHandoverPart = 5;
 // The others are asked so often to begin.
@@ -31,6 +35,8 @@ void Departure::Begin(absl::Time now, absl::string_view why) {
   why_ = std::string(why);
   began_ = now;
   deadline_ = now + agent_.options.leave_within;
+  stats_.Publish();
+  agent_.membership.HurryGossip();
   int64_t count = 0;
   int64_t bytes = 0;
   for (auto& [id, entry] : table_) {
@@ -52,7 +58,7 @@ absl::Time Departure::BeginLimit() const {
 Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
   Heirs out;
   for (const Member* member : takers_.TakersOf(*entry.job, entry.hash)) {
-    if (member->id == agent_.id()) continue;
+    if (member->id == agent_.id() || stats_.IsDraining(member->id)) continue;
     ++out.count;
     const auto stats = stats_.Of(member->id);
     const bool has_run =
@@ -70,6 +76,9 @@ Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
 bool Departure::AwaitsHeirs(absl::Time now) {
   const absl::Time last =
       deadline_ - agent_.options.leave_within / kHandoverPart;
+  const absl::Time noticed =
+      began_ +
+      std::min(kNoticeTime, agent_.options.leave_within / kHandoverPart);
   bool waits = false;
   std::vector<std::string> awaited;
   for (const auto& [job, entry] : table_) {
@@ -78,6 +87,11 @@ bool Departure::AwaitsHeirs(absl::Time now) {
                             entry.over_since == absl::InfiniteFuture();
     if (!is_running || entry.run->held_count() == 0) continue;
     const Heirs heirs = HeirsOf(job, entry);
+    if (heirs.count <= kFewHeirs && now < noticed) {
+      waits = true;
+      agent_.outbox.WakeAt(noticed);
+      continue;
+    }
     // An agent that was waited for has nothing yet, not even the job. An agent
     // that was there before may have begun without this one having heard of it.
     if (heirs.begun > 0 || (heirs.count > 0 && !said_awaits_)) continue;

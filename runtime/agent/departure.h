@@ -50,7 +50,8 @@ class Departure {
   // Whether an agent may still come, or begin, that takes values of a job that
   // runs: without one they are lost, and the job with them.
   bool AwaitsHeirs(absl::Time now);
-  // Other agents that run the job of `entry`, and how many of them have begun.
+  // Other agents that run the job of `entry` and stay, as far as is known here,
+  // and how many of them have begun.
   struct Heirs {
     int count = 0;
     int begun = 0;

@@ -17,7 +17,20 @@ void StatsGossip::Publish() {
     out.PutId(job);
     entry.run->stats().Encode(out);
   }
+  // Behind all that former versions read.
+  if (agent_.IsDraining()) out.PutBool(true);
   agent_.membership.SetGossipPayload(Bytes(out.Take()));
+}
+
+bool StatsGossip::IsDraining(AgentId agent) const {
+  const Bytes blob = agent_.membership.GossipPayloadOf(agent);
+  Decoder in(blob.view());
+  const int64_t count = in.GetCount(1);
+  for (int64_t i = 0; i < count && in.ok(); ++i) {
+    (void)in.GetId<JobId>();
+    (void)JobStats::Decode(in);
+  }
+  return in.ok() && in.remaining() > 0 && in.GetBool();
 }
 
 std::vector<std::pair<JobId, JobStats>> StatsGossip::Of(AgentId agent) const {

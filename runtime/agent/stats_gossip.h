@@ -1,6 +1,7 @@
-// StatsGossip: what agents say that they did for jobs. Each agent publishes the
-// counts of its runs as its payload of membership gossip, and reads those of
-// the others. An agent that has left still counts, for runs of its time.
+// StatsGossip: what agents say that they did for jobs, and that they are about
+// to leave. Each agent publishes the counts of its runs as its payload of
+// membership gossip, and reads those of the others. An agent that has left
+// still counts, for runs of its time.
 //
 // Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_STATS_GOSSIP_H_
@@ -27,6 +28,8 @@ class StatsGossip {
   void Publish();
   // The newest that `agent` has said; it lives, or has left lately.
   std::vector<std::pair<JobId, JobStats>> Of(AgentId agent) const;
+  // That agent was told to leave, as far as is known here.
+  bool IsDraining(AgentId agent) const;
 
  private:
   AgentContext& agent_;

@@ -421,6 +421,31 @@ def case_last():
             fail(f"its client: {client.returncode} {err}")
 
 
+def case_together():
+    """All agents that are told at once wait for one that joins, not for each
+    other, and all of them hand over to it."""
+    with Pool() as pool:
+        agents = [pool.start(arguments=("--leave-within", "60s"))
+                  for _ in range(3)]
+        until("one cluster", lambda: is_one(agents))
+        client = submit(pool)
+        for agent in agents:
+            agent.send_signal(signal.SIGTERM)
+        until("they wait", lambda: all(
+            "nobody else can take the values of heat1d" in words_of(a)
+            for a in agents))
+        late = pool.start()
+        for agent in agents:
+            if agent.wait(timeout=60) != 0:
+                fail(f"ended with {agent.returncode}: {words_of(agent)}")
+        if not any(f") to {late.address}" in words_of(a) for a in agents):
+            fail("nobody handed over:\n" + "".join(map(words_of, agents)))
+        report = check_bits(client)
+        if (report["agents_lost"], report["tasks_recomputed"]) != (0, 0):
+            fail(f"work was lost: {report}\n"
+                 + "".join(map(words_of, [*agents, late])))
+
+
 def case_patience():
     """A run that comes before its agents, and outlives all of them, ends with
     the bits, and counts what was run for nothing."""
