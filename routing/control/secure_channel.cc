@@ -148,12 +148,6 @@ absl::Status SecureChannel::Take(absl::string_view bytes, std::string& plain) {
                            bytes[0] <= kLastRecordType;
     if (!is_record) return TakeClear(bytes);
   }
-  if (!is_open_) {
-    taken_ += std::ssize(bytes);
-    if (taken_ > kStrangerBytesMax && side_ == Side::kAccepts) {
-      return absl::InvalidArgumentError("more bytes than a handshake has");
-    }
-  }
   ERR_clear_error();
   SSL* const tls = tls_;
   size_t written = 0;
@@ -164,7 +158,14 @@ absl::Status SecureChannel::Take(absl::string_view bytes, std::string& plain) {
   }
   if (!is_open_) {
     if (const absl::Status shaken = Shake(); !shaken.ok()) return shaken;
-    if (!is_open_) return absl::OkStatus();
+    if (!is_open_) {
+      // A member's first words may come with the end of its handshake.
+      taken_ += std::ssize(bytes);
+      if (taken_ > kStrangerBytesMax && side_ == Side::kAccepts) {
+        return absl::InvalidArgumentError("more bytes than a handshake has");
+      }
+      return absl::OkStatus();
+    }
   }
   constexpr size_t kRecordBytes = 16 << 10;
   while (true) {

@@ -51,8 +51,9 @@ struct FabricDomain {
   // That of a connection which has come in with `info`.
   FidPtr<fid_ep> MakeIncoming(fi_info* info, void* context, std::string& error);
 
-  // Admits connections from `sources` alone, if strangers are kept out.
-  void Admit(absl::Span<const FilteredSource> sources);
+  // Admits connections from `sources` alone, if strangers are kept out. Errors:
+  // kResourceExhausted; the former ones stay admitted.
+  absl::Status Admit(absl::Span<const FilteredSource> sources);
 
   InfoPtr info;
   FidPtr<fid_fabric> fabric;

@@ -144,7 +144,7 @@ class LibfabricTransport : public FabricTransport {
   // A connection that may come.
   struct Expected {
     AgentId source;
-    FilteredSource from;
+    std::vector<FilteredSource> from;
     absl::Time until;
   };
 
@@ -163,7 +163,7 @@ class LibfabricTransport : public FabricTransport {
   void ReadEvents(absl::Time now);
   void TakeConnection(fi_info* info, absl::string_view words);
   absl::Status CheckGreeting(absl::string_view words, Greeting& greeting);
-  void FilterExpected();
+  absl::Status FilterExpected();
   void ReadCompletions(std::vector<Arrival>& arrivals);
   void Complete(const fi_cq_msg_entry& entry, std::vector<Arrival>& arrivals);
   void CompleteWithError();
@@ -357,34 +357,45 @@ absl::Status LibfabricTransport::Admit(absl::string_view host,
   if (greeting.target != options_.self) {
     return absl::NotFoundError("another incarnation was at this address");
   }
-  if (std::ssize(expected_) >= kFilteredSourcesMax) {
+  if (std::ssize(expected_) >= kFilteredSourcesMax / 2) {
     return absl::ResourceExhaustedError("many connections are expected");
   }
-  // Its own address and port, or nothing. Behind another address it has another
-  // port.
+  // Its own address and port, or nothing. Where the control connection is from
+  // elsewhere, a host has several addresses, or they are translated on the way:
+  // then the port may be another, too.
+  std::vector<FilteredSource> from;
   absl::string_view port = "0";
   if (!source.empty()) {
     DOGGED_ASSIGN_OR_RETURN(const SocketAddress own, ResolveAddress(source));
     if (own.IsWildcard() || own.Host() == host) {
       port = absl::string_view(source).substr(source.rfind(':') + 1);
+    } else {
+      from.push_back({own.storage});
     }
   }
-  DOGGED_ASSIGN_OR_RETURN(const SocketAddress from,
+  DOGGED_ASSIGN_OR_RETURN(const SocketAddress seen,
                           ResolveAddress(absl::StrCat(host, ":", port)));
+  from.push_back({seen.storage});
   expected_[greeting.token] = {.source = greeting.source,
-                               .from = {from.storage},
+                               .from = std::move(from),
                                .until = Now() + options_.admitted_time};
-  FilterExpected();
   ArmTimer();
-  return absl::OkStatus();
+  const absl::Status filtered = FilterExpected();
+  if (!filtered.ok()) {
+    expected_.erase(greeting.token);
+    (void)FilterExpected();
+  }
+  return filtered;
 }
 
-void LibfabricTransport::FilterExpected() {
+// Errors: kResourceExhausted if the kernel takes no filter for so many; the
+// former one stays.
+absl::Status LibfabricTransport::FilterExpected() {
   std::vector<FilteredSource> sources;
   for (const auto& [token, expected] : expected_) {
-    sources.push_back(expected.from);
+    sources.insert(sources.end(), expected.from.begin(), expected.from.end());
   }
-  fabric_.Admit(sources);
+  return fabric_.Admit(sources);
 }
 
 absl::Status LibfabricTransport::CheckGreeting(absl::string_view words,
@@ -402,7 +413,7 @@ absl::Status LibfabricTransport::CheckGreeting(absl::string_view words,
     return absl::PermissionDeniedError("not admitted");
   }
   expected_.erase(expected);
-  FilterExpected();
+  (void)FilterExpected();  // a filter that admits more does for the rest
   return absl::OkStatus();
 }
 
@@ -598,7 +609,7 @@ void LibfabricTransport::Poll(std::vector<Arrival>& arrivals) {
   if (std::erase_if(expected_, [now](const auto& one) {
         return one.second.until <= now;
       }) > 0) {
-    FilterExpected();
+    (void)FilterExpected();
   }
   for (auto& [id, peer] : peers_) {
     if (!peer.queue.empty() || peer.due > absl::InfinitePast()) {

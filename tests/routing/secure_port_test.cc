@@ -107,6 +107,25 @@ TEST(SecureChannel, MembersHearEachOtherAndNobodyElseDoes) {
   }
 }
 
+// A member's first words may be long, and come with the end of its handshake.
+TEST(SecureChannel, LongWordsMayComeWithTheHandshake) {
+  Ends ends;
+  ASSERT_TRUE(
+      ends.Carry(ends.client, ends.server, ends.to_server, ends.server_heard)
+          .ok());
+  ASSERT_TRUE(
+      ends.Carry(ends.server, ends.client, ends.to_client, ends.client_heard)
+          .ok());
+  ASSERT_TRUE(ends.client.is_open());
+  ASSERT_FALSE(ends.server.is_open());
+  const std::string words(60'000, 'w');
+  ends.client.Seal(words);
+  ASSERT_TRUE(
+      ends.Carry(ends.client, ends.server, ends.to_server, ends.server_heard)
+          .ok());
+  EXPECT_EQ(ends.server_heard, words);
+}
+
 TEST(SecureChannel, EachConnectionHasKeysOfItsOwn) {
   Ends first;
   Ends second;
