@@ -45,13 +45,18 @@ class PoolFolderTest : public ::testing::Test {
   void Write(uint64_t agent, const std::string& address, int64_t seconds_ago,
              std::vector<std::string> keys = {},
              const std::string& host = "h") {
-    const PoolEntry entry{.name = {},
-                          .address = address,
-                          .host = host,
-                          .keys = std::move(keys),
-                          .age = {}};
-    ASSERT_TRUE(folder_->Write(AgentId(agent), entry).ok());
+    ASSERT_TRUE(
+        folder_->Write(AgentId(agent), EntryOf(address, keys, host)).ok());
     SetAge(PoolFolder::NameOf(AgentId(agent)), seconds_ago);
+  }
+  static PoolEntry EntryOf(const std::string& address,
+                           std::vector<std::string> keys = {},
+                           const std::string& host = "h") {
+    return {.name = {},
+            .address = address,
+            .host = host,
+            .keys = std::move(keys),
+            .age = {}};
   }
   void SetAge(const std::string& name, int64_t seconds_ago) const {
     const timespec when = {.tv_sec = 1'000'000 - seconds_ago, .tv_nsec = 0};
@@ -85,10 +90,10 @@ TEST_F(PoolFolderTest, TheFreshestEntriesComeFirstAndBackWhenTheyWereCleared) {
               ElementsAre("[fe80::1]:7000", "10.0.0.3:7000", "10.0.0.1:7000"));
   EXPECT_THAT(listing.stale, IsEmpty());
   EXPECT_EQ(listing.trouble, "");
-  EXPECT_TRUE(folder_->Freshen(AgentId(1)));
+  EXPECT_TRUE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
   EXPECT_EQ(List({}).addresses.front(), "10.0.0.1:7000");
   folder_->Remove(AgentId(1));
-  EXPECT_FALSE(folder_->Freshen(AgentId(1)));
+  EXPECT_FALSE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
   EXPECT_THAT(Files(),
               ElementsAre("0000000000000002.agent", "0000000000000003.agent"));
 }
@@ -108,7 +113,7 @@ TEST_F(PoolFolderTest, EntriesThatNobodyHasAreStaleAndFilesOfOthersAreNot) {
   SetAge("0000000000000008.agent.new", 61);
   std::ofstream(Place("0000000000000009.agent.new")) << "add";
   SetAge("0000000000000009.agent.new", 59);
-  const PointListing listing = List({});
+  const PointListing listing = List({.host = "h", .agent = AgentId(3)});
   EXPECT_THAT(listing.addresses, ElementsAre("10.0.0.2:7000"));
   EXPECT_THAT(listing.names, ElementsAre("0000000000000003.agent"));
   std::vector<std::string> stale;
@@ -158,6 +163,60 @@ TEST_F(PoolFolderTest, ManyStaleEntriesHideNoFreshOne) {
   const PointListing listing = List({});
   EXPECT_EQ(listing.addresses.front(), "10.0.0.1:7000");
   EXPECT_EQ(listing.addresses.size(), 32);
+}
+
+// Who may write to the folder does not write elsewhere by the agent's hand.
+TEST_F(PoolFolderTest, LinksAreNotFollowed) {
+  std::ofstream(path_ / "secret") << "secret";
+  const std::string name = PoolFolder::NameOf(AgentId(1));
+  for (const std::string& at : {name, name + ".new"}) {
+    std::filesystem::create_symlink(path_ / "secret", Place(at));
+  }
+  EXPECT_FALSE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
+  Write(1, "10.0.0.1:7000", 0);
+  std::string kept;
+  std::ifstream(path_ / "secret") >> kept;
+  EXPECT_EQ(kept, "secret");
+  EXPECT_THAT(List({}).addresses, ElementsAre("10.0.0.1:7000"));
+  // Nobody writes to a pipe here: to open it would hang.
+  std::filesystem::remove(Place(name));
+  ASSERT_EQ(mkfifo(Place(name).c_str(), 0666), 0);
+  ASSERT_EQ(mkfifo(Place(name + ".new").c_str(), 0666), 0);
+  EXPECT_FALSE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
+  Write(1, "10.0.0.1:7000", 0);
+  EXPECT_THAT(List({}).addresses, ElementsAre("10.0.0.1:7000"));
+}
+
+TEST_F(PoolFolderTest, AnEntryThatOthersChangedIsWrittenAgain) {
+  Write(1, "10.0.0.1:7000", 0);
+  EXPECT_TRUE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
+  std::ofstream(Place(PoolFolder::NameOf(AgentId(1))))
+      << "address 10.9.9.9:1\nhost h\n";
+  EXPECT_FALSE(folder_->Freshen(AgentId(1), EntryOf("10.0.0.1:7000")));
+}
+
+TEST_F(PoolFolderTest, ATimeInTheFutureMakesNoEntryOld) {
+  Write(1, "10.0.0.1:7000", 0);
+  Write(2, "10.0.0.2:7000", 5);
+  // Some seventy years ahead of any clock here.
+  Write(3, "10.0.0.3:7000", -4'000'000'000, {"beef"});
+  Write(4, "10.0.0.4:7000", 3601);
+  const PointListing listing = List({.host = "h", .agent = AgentId(1)});
+  EXPECT_THAT(listing.addresses, ElementsAre("10.0.0.1:7000", "10.0.0.2:7000"));
+  ASSERT_EQ(listing.stale.size(), 1);
+  EXPECT_EQ(listing.stale[0].name, PoolFolder::NameOf(AgentId(4)));
+  // Who has no entry there knows of no time.
+  const PointListing of_client = List({});
+  EXPECT_EQ(of_client.addresses.size(), 3u);
+  EXPECT_THAT(of_client.stale, IsEmpty());
+}
+
+TEST_F(PoolFolderTest, WordsThatWouldSteerATerminalAreNoEntry) {
+  Write(1, "10.0.0.1:7000", 0, {"\x1b[31mbeef"});
+  const PointListing listing = List({});
+  EXPECT_THAT(listing.addresses, IsEmpty());
+  EXPECT_EQ(listing.trouble, "");
+  EXPECT_EQ(listing.stale.size(), 1);
 }
 
 TEST_F(PoolFolderTest, FoldersThatCanNotBeAreNamed) {

@@ -34,7 +34,7 @@ std::string KeysText(const std::vector<std::string>& keys) {
 
 PointListing ListFolder(const std::string& path, const PointReader& reader) {
   PointListing out;
-  auto entries = PoolFolder(path).Read();
+  auto entries = PoolFolder(path).Read(reader.agent);
   if (!entries.ok()) {
     out.trouble = std::string(entries.status().message());
     return out;

@@ -8,6 +8,7 @@
 
 #include "apps/dogged/rendezvous/meeting_point.h"
 #include "apps/dogged/rendezvous/pool_folder.h"
+#include "runtime/base/ids.h"
 
 namespace dogged {
 
@@ -15,6 +16,9 @@ namespace dogged {
 struct PointReader {
   std::string host;
   std::vector<std::string> keys;  // ids
+  // Its own entry is fresh, and tells the folder's time. Without one no entry
+  // counts as old.
+  AgentId agent = AgentId();
 };
 
 struct PointListing {

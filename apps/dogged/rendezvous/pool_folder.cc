@@ -8,10 +8,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -26,7 +26,7 @@ constexpr absl::string_view kSuffix = ".agent";
 constexpr absl::string_view kTemporarySuffix = ".agent.new";
 constexpr size_t kIdDigits = 16;
 // Of an entry, and of entries: nobody fills our memory.
-constexpr std::streamsize kEntryBytesMax = 1024;
+constexpr size_t kEntryBytesMax = 1024;
 constexpr size_t kEntriesMax = 10'000;
 // A temporary file that is older was left by a killed agent.
 constexpr absl::Duration kTemporaryAgeMax = absl::Minutes(1);
@@ -42,20 +42,59 @@ bool IsNameOf(absl::string_view name, absl::string_view suffix) {
 // False if there is no such file any more.
 bool ReadTime(const std::filesystem::path& place, absl::Time& when) {
   struct stat status = {};
-  if (stat(place.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+  if (lstat(place.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return false;
   }
   when = absl::TimeFromTimespec(status.st_mtim);
   return true;
 }
 
+// A plain file, opened to be read: nothing else, and not by a link.
+class PlainFile {
+ public:
+  explicit PlainFile(const std::filesystem::path& place)
+      : fd_(open(place.c_str(),
+                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) {
+    struct stat status = {};
+    is_plain_ = fd_ >= 0 && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  }
+  ~PlainFile() {
+    if (fd_ >= 0) close(fd_);
+  }
+  PlainFile(const PlainFile&) = delete;
+  PlainFile& operator=(const PlainFile&) = delete;
+
+  std::string Read() const {
+    std::string text(kEntryBytesMax, '\0');
+    const ssize_t size = is_plain_ ? read(fd_, text.data(), text.size()) : 0;
+    text.resize(static_cast<size_t>(std::max<ssize_t>(0, size)));
+    return text;
+  }
+  bool Touch() const { return is_plain_ && futimens(fd_, nullptr) == 0; }
+
+ private:
+  const int fd_;
+  bool is_plain_ = false;
+};
+
+std::string TextOf(const PoolEntry& entry) {
+  std::string text =
+      absl::StrCat("address ", entry.address, "\nhost ", entry.host, "\n");
+  if (!entry.keys.empty()) {
+    absl::StrAppend(&text, "keys ", absl::StrJoin(entry.keys, " "), "\n");
+  }
+  return text;
+}
+
 PoolEntry ParseEntry(const std::filesystem::path& place) {
-  std::string text(kEntryBytesMax, '\0');
-  std::ifstream file(place, std::ios::binary);
-  file.read(text.data(), kEntryBytesMax);
-  text.resize(static_cast<size_t>(file.gcount()));
+  const std::string text = PlainFile(place).Read();
   PoolEntry out{.name = place.filename().string()};
+  // It comes to people's eyes, at terminals.
+  const bool is_text = std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '\n' || absl::ascii_isprint(static_cast<unsigned char>(c));
+  });
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (!is_text) break;
     if (absl::ConsumePrefix(&line, "address ")) {
       out.address = std::string(line);
     } else if (absl::ConsumePrefix(&line, "host ")) {
@@ -101,31 +140,33 @@ absl::Status PoolFolder::Write(AgentId agent, const PoolEntry& entry) const {
   const std::filesystem::path place = Place(NameOf(agent));
   const std::filesystem::path partial = place.string() + ".new";
   (void)mkdir(path_.c_str(), 0777);  // somebody may have removed it
+  // Never a file that is there, nor by a link.
+  (void)unlink(partial.c_str());
+  const int fd =
+      open(partial.c_str(),
+           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0) return SystemError(partial, "cannot write", errno);
+  const std::string text = TextOf(entry);
   errno = 0;
-  {
-    std::ofstream file(partial, std::ios::binary);
-    file << "address " << entry.address << "\nhost " << entry.host << "\n";
-    if (!entry.keys.empty()) {
-      file << "keys " << absl::StrJoin(entry.keys, " ") << "\n";
-    }
-    file.close();
-    if (!file.good()) return SystemError(partial, "cannot write", errno);
-  }
+  const bool is_written =
+      write(fd, text.data(), text.size()) == std::ssize(text) && close(fd) == 0;
+  if (!is_written) return SystemError(partial, "cannot write", errno);
   if (std::rename(partial.c_str(), place.c_str()) != 0) {
     return SystemError(place, "cannot write", errno);
   }
   return absl::OkStatus();
 }
 
-bool PoolFolder::Freshen(AgentId agent) const {
-  return utimensat(AT_FDCWD, Place(NameOf(agent)).c_str(), nullptr, 0) == 0;
+bool PoolFolder::Freshen(AgentId agent, const PoolEntry& entry) const {
+  const PlainFile file(Place(NameOf(agent)));
+  return file.Read() == TextOf(entry) && file.Touch();
 }
 
 void PoolFolder::Remove(absl::string_view name) const {
   (void)unlink(Place(name).c_str());
 }
 
-absl::StatusOr<std::vector<PoolEntry>> PoolFolder::Read() const {
+absl::StatusOr<std::vector<PoolEntry>> PoolFolder::Read(AgentId reader) const {
   std::error_code error;
   std::filesystem::directory_iterator files(path_, error);
   std::vector<std::pair<absl::Time, std::filesystem::path>> found;
@@ -145,11 +186,15 @@ absl::StatusOr<std::vector<PoolEntry>> PoolFolder::Read() const {
   }
   if (error) return SystemError(path_, "cannot read", error.value());
   std::sort(found.rbegin(), found.rend());
+  absl::Time now = absl::InfinitePast();
+  for (const auto& [when, place] : found) {
+    if (place.filename() == NameOf(reader)) now = when;
+  }
   std::vector<PoolEntry> out;
   absl::flat_hash_set<std::string> known;
   for (const auto& [when, place] : found) {
     PoolEntry& entry = out.emplace_back(ParseEntry(place));
-    entry.age = found.front().first - when;
+    entry.age = std::max(absl::ZeroDuration(), now - when);
     const auto address =
         entry.is_whole ? ResolveAddress(entry.address) : absl::UnknownError("");
     if (!address.ok()) continue;
@@ -159,8 +204,9 @@ absl::StatusOr<std::vector<PoolEntry>> PoolFolder::Read() const {
     entry.is_whole = known.insert(where + entry.address).second;
   }
   for (const auto& [when, place] : temporary) {
-    if (!found.empty() && found.front().first - when > kTemporaryAgeMax)
+    if (now - when > kTemporaryAgeMax) {
       Remove(place.filename().string());
+    }
   }
   return out;
 }

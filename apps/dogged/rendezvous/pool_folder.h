@@ -10,6 +10,9 @@
 // removes it as it leaves; a killed one leaves it behind. An entry that is gone
 // or changed comes back as it is freshened: so others may clear it too soon,
 // and nothing is lost. Files with other names are nobody's here.
+//
+// Others may write to the folder: no link in it is followed, nothing that is no
+// plain file is opened for long, and ages are those beside one's own entry.
 #ifndef DOGGED_APPS_DOGGED_RENDEZVOUS_POOL_FOLDER_H_
 #define DOGGED_APPS_DOGGED_RENDEZVOUS_POOL_FOLDER_H_
 
@@ -31,7 +34,7 @@ struct PoolEntry {
   std::string address;
   std::string host;
   std::vector<std::string> keys;
-  // Older than the newest entry of the folder.
+  // Older than the entry of the agent that reads; zero for newer ones.
   absl::Duration age;
   bool is_whole = true;  // false: it is no entry
 };
@@ -45,13 +48,14 @@ class PoolFolder {
   absl::Status Prepare() const;
   // Writes the entry of an incarnation. Errors: kUnavailable.
   absl::Status Write(AgentId agent, const PoolEntry& entry) const;
-  // The entry is as new, and there: false if it has to be written.
-  bool Freshen(AgentId agent) const;
+  // The entry is as new, and as it should be: false if it has to be written.
+  bool Freshen(AgentId agent, const PoolEntry& entry) const;
   void Remove(AgentId agent) const { Remove(NameOf(agent)); }
   void Remove(absl::string_view name) const;
   // Entries, the freshest first; of several that have an address the freshest
-  // alone is whole. Errors: kUnavailable.
-  absl::StatusOr<std::vector<PoolEntry>> Read() const;
+  // alone is whole. `reader` has just freshened its entry; none, or without an
+  // entry: no ages. Errors: kUnavailable.
+  absl::StatusOr<std::vector<PoolEntry>> Read(AgentId reader) const;
 
   static std::string NameOf(AgentId agent);
   const std::string& path() const { return path_; }

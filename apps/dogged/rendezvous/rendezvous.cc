@@ -132,14 +132,15 @@ class Rendezvous::Watch {
       }
     }
     if (turn.agent.IsNone()) return;
-    if (!turn.has_changed && folder.Freshen(turn.agent)) return;
+    if (!turn.has_changed && folder.Freshen(turn.agent, turn.entry)) return;
     const absl::Status written = folder.Write(turn.agent, turn.entry);
     if (!written.ok()) Say(std::string(written.message()));
   }
 
   void Look(const Turn& turn) {
-    PointListing listing =
-        ListPoint(point_, {.host = turn.entry.host, .keys = turn.entry.keys});
+    PointListing listing = ListPoint(point_, {.host = turn.entry.host,
+                                              .keys = turn.entry.keys,
+                                              .agent = turn.agent});
     for (const PoolEntry& entry : listing.stale) {
       if (entry.name != PoolFolder::NameOf(turn.agent)) {
         PoolFolder(point_.text).Remove(entry.name);
