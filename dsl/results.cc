@@ -20,7 +20,7 @@ namespace {
 
 // True if the values of a view hold several of the user's labels each.
 bool IsTiled(const ResultView& view) {
-  return view.skewed.has_value() || view.held.has_value() ||
+  return view.skewed.has_value() ||
          std::any_of(view.extent.begin(), view.extent.end(),
                      [](int64_t extent) { return extent > 1; });
 }
@@ -146,21 +146,6 @@ std::vector<Placed> PlaceBlocks(const ResultView& view,
   return out;
 }
 
-// Adds the elements of `dense` at the places `held`, in order.
-void AddHeld(const Domain& held, const Value& dense, DigestStream& stream) {
-  const auto bytes = static_cast<size_t>(ElementBytes(dense.type()));
-  const auto* const elements = static_cast<const char*>(dense.data());
-  held.ForEach([&](const IndexVector& place) {
-    int64_t at = 0;
-    for (int d = 0; d < place.size(); ++d) {
-      if (place[d] < 0 || place[d] >= dense.shape()[d]) return true;
-      at = at * dense.shape()[d] + place[d];
-    }
-    stream.Add({elements + static_cast<size_t>(at) * bytes, bytes});
-    return true;
-  });
-}
-
 }  // namespace
 
 absl::StatusOr<Value> AssembleView(const Program& program,
@@ -259,11 +244,6 @@ absl::Status ResultViews::ForEachValue(
 absl::StatusOr<Digest> ResultViews::DigestOfAll() {
   DigestStream stream;
   for (size_t v = 0; v < program_.views.size(); ++v) {
-    if (const auto& held = program_.views[v].held) {
-      DOGGED_ASSIGN_OR_RETURN(const Value dense, Assembled(v));
-      AddHeld(*held, dense, stream);
-      continue;
-    }
     DOGGED_RETURN_IF_ERROR(
         ForEachValue(v, [&stream](const Label*, const Value& value) {
           stream.Add(value.view());

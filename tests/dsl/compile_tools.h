@@ -9,12 +9,10 @@
 #include <sstream>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/compile.h"
 #include "dsl/isl/analysis_isl.h"
 #include "dsl/kernels/load_kernels.h"
-#include "dsl/nest/lower_nest.h"
 #include "dsl/results.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -100,18 +98,6 @@ inline void ExpectForetold(const Job& job) {
   EXPECT_TRUE(run.ok()) << run.status();
 }
 
-// Where `text` is a loop nest, its tiles have the digest, too.
-inline void ExpectDigestOfNest(const std::string& text, CompileOptions options,
-                               const std::string& digest) {
-  Rng rng(Hash64(text));
-  options.lower_nest = LowerNestWithIsl;
-  options.prefers_nest = true;
-  for (int k = 0; k < 3; ++k) options.nest_widths.push_back(2 + rng.Below(20));
-  const Job nest = MustCompile(text, options);
-  if (!absl::StartsWith(nest.lowering, kLoopNest)) return;
-  EXPECT_EQ(MustDigest(nest, nullptr), digest) << nest.lowering;
-}
-
 // Every way to run `text`, in tiles of `shape` where tiles are possible.
 inline void ExpectOneDigest(const std::string& text, CompileOptions options,
                             const TileShape& shape,
@@ -126,7 +112,6 @@ inline void ExpectOneDigest(const std::string& text, CompileOptions options,
     EXPECT_EQ(MustDigest(tiles, compile), serial)
         << "tiles, compiled: " << tiles.lowering;
   }
-  ExpectDigestOfNest(text, options, serial);
   options.coalesce = false;
   const Job points = MustCompile(text, options);
   EXPECT_EQ(MustDigest(points, nullptr), serial) << "points, interpreted";
