@@ -30,7 +30,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "routing/control/socket_address.h"
@@ -148,7 +147,6 @@ class LibfabricTransport : public FabricTransport {
     absl::Time until;
   };
 
-  bool Wait(int fd);
   // Goes on with what `peer` has to do at `now`.
   void Advance(AgentId id, Peer& peer, absl::Time now);
   void Begin(AgentId id, Peer& peer, absl::Time now);
@@ -164,7 +162,8 @@ class LibfabricTransport : public FabricTransport {
   void TakeConnection(fi_info* info, absl::string_view words);
   absl::Status CheckGreeting(absl::string_view words, Greeting& greeting);
   absl::Status FilterExpected();
-  void ReadCompletions(std::vector<Arrival>& arrivals);
+  // False if there may be more.
+  bool ReadCompletions(std::vector<Arrival>& arrivals);
   void Complete(const fi_cq_msg_entry& entry, std::vector<Arrival>& arrivals);
   void CompleteWithError();
   void ArmTimer();
@@ -598,14 +597,15 @@ bool LibfabricTransport::PrepareToWait() {
 
 void LibfabricTransport::Poll(std::vector<Arrival>& arrivals) {
   if (is_waiting_) SetWatched(false);
-  ReadCompletions(arrivals);
+  const bool has_all = ReadCompletions(arrivals);
   const absl::Time now = Now();
   if (is_armed_) {
     uint64_t ignored = 0;
     (void)!read(timer_fd_, &ignored, sizeof(ignored));
     events_due_ = absl::InfinitePast();
   }
-  if (now >= events_due_) ReadEvents(now);
+  // The end of a connection comes after all that it carried.
+  if (has_all && now >= events_due_) ReadEvents(now);
   if (std::erase_if(expected_, [now](const auto& one) {
         return one.second.until <= now;
       }) > 0) {
@@ -619,7 +619,7 @@ void LibfabricTransport::Poll(std::vector<Arrival>& arrivals) {
   if (is_armed_) ArmTimer();
 }
 
-void LibfabricTransport::ReadCompletions(std::vector<Arrival>& arrivals) {
+bool LibfabricTransport::ReadCompletions(std::vector<Arrival>& arrivals) {
   for (int i = 0; i < kReadsPerPoll; ++i) {
     fi_cq_msg_entry entries[kCompletionsPerRead];
     const ssize_t count =
@@ -628,9 +628,10 @@ void LibfabricTransport::ReadCompletions(std::vector<Arrival>& arrivals) {
       CompleteWithError();
       continue;
     }
-    if (count <= 0) return;
+    if (count <= 0) return true;
     for (ssize_t k = 0; k < count; ++k) Complete(entries[k], arrivals);
   }
+  return false;
 }
 
 void LibfabricTransport::Complete(const fi_cq_msg_entry& entry,
