@@ -23,7 +23,7 @@ CASE = sys.argv[4]
 FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
            "share/man/man1/": (r"dogged(-\w+)?\.1", 20),
            "share/doc/dogged/": (r"copyright|README\.md|"
-                                 r"docs/recipes/Containerfile|"
+                                 r"docs/recipes/(Containerfile|\w+/\w+\.sbatch)|"
                                  r"docs/([\w-]+/)*[\w-]+\.(md|svg|png)", 30)}
 
 
