@@ -52,7 +52,7 @@ struct FabricDomain {
   FidPtr<fid_ep> MakeIncoming(fi_info* info, void* context, std::string& error);
 
   // Admits connections from `sources` alone, if strangers are kept out. Errors:
-  // kResourceExhausted; the former ones stay admitted.
+  // kResourceExhausted; no connection is admitted then.
   absl::Status Admit(absl::Span<const FilteredSource> sources);
 
   InfoPtr info;

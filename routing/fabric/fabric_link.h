@@ -39,9 +39,9 @@ class FabricLink {
   enum class Way { kOut, kIn };
   enum class Handed { kAll, kAgain, kBroken };
   struct Completed {
-    // Of a message that was sent: its length.
+    // The length of a message that was sent.
     std::optional<int64_t> sent_bytes;
-    // One that has arrived, whole.
+    // A message that has arrived, whole.
     std::optional<Bytes> message;
     // The bytes that arrived are no message: the link is of no use.
     bool is_sound = true;
@@ -64,7 +64,7 @@ class FabricLink {
   bool IsClosed() const { return endpoint_ == nullptr; }
   bool HasOperations() const { return operation_count_ > 0; }
 
-  // Takes `message`, for the next HandOver().
+  // Takes a message in two parts, for the next HandOver().
   void Add(Bytes head, Bytes body);
   // Hands messages to libfabric. kAgain: the rest later. kBroken: they can't
   // be sent by this link any more.

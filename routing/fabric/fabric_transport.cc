@@ -136,7 +136,7 @@ class LibfabricTransport : public FabricTransport {
     std::string token;
     int64_t bytes = 0;  // queued, and in libfabric's hands
     std::deque<std::pair<Bytes, Bytes>> queue;
-    // Of the present state; nothing is tried before, or it failed by then.
+    // The end of the present state: nothing is tried before, or it has failed.
     absl::Time due = absl::InfinitePast();
     absl::Duration retry_after = kRetryFirst;
   };
@@ -228,10 +228,12 @@ void LibfabricTransport::SetPeer(AgentId peer,
 
 void LibfabricTransport::ForgetPeer(AgentId peer) {
   const auto it = peers_.find(peer);
-  if (it == peers_.end()) return;
-  dropped_count_ += std::ssize(it->second.queue);
-  if (it->second.link != nullptr) CloseLink(it->second.link);
-  peers_.erase(it);
+  if (it != peers_.end()) {
+    dropped_count_ += std::ssize(it->second.queue);
+    if (it->second.link != nullptr) CloseLink(it->second.link);
+    peers_.erase(it);
+  }
+  // Also of an agent that nothing was sent to.
   std::vector<FabricLink*> incoming;
   for (const auto& [key, link] : links_) {
     if (link->peer() == peer && !link->IsClosed()) {
@@ -387,8 +389,8 @@ absl::Status LibfabricTransport::Admit(absl::string_view host,
   return filtered;
 }
 
-// Errors: kResourceExhausted if the kernel takes no filter for so many; the
-// former one stays.
+// Errors: kResourceExhausted if the kernel takes no filter for so many; none is
+// let in then.
 absl::Status LibfabricTransport::FilterExpected() {
   std::vector<FilteredSource> sources;
   for (const auto& [token, expected] : expected_) {
@@ -412,7 +414,7 @@ absl::Status LibfabricTransport::CheckGreeting(absl::string_view words,
     return absl::PermissionDeniedError("not admitted");
   }
   expected_.erase(expected);
-  (void)FilterExpected();  // a filter that admits more does for the rest
+  (void)FilterExpected();  // fewer than before fit, too
   return absl::OkStatus();
 }
 

@@ -121,7 +121,7 @@ TEST_P(Admissions, LetInWhomTheyAreFor) {
   EXPECT_EQ(arrivals_[0].from, kHere);
   EXPECT_EQ(arrivals_[0].message.view(), "hello");
   EXPECT_EQ(arrivals_[1].message.view(), "world");
-  // One connection carries all further messages.
+  // The same connection carries all further messages.
   Send("again");
   EXPECT_TRUE(PollUntil([&] { return arrivals_.size() == 3; }));
   EXPECT_TRUE(here_->TakeRequests().empty());
@@ -145,7 +145,7 @@ TEST_P(Admissions, KeepStrangersOut) {
   }
 }
 
-// Who knows the port of an admitted connection has not its token.
+// A stranger who knows the port of an admitted connection has not its token.
 TEST_P(Admissions, WantTheToken) {
   Send("hello");
   std::string request = Request();
