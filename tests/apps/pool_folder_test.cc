@@ -165,7 +165,8 @@ TEST_F(PoolFolderTest, ManyStaleEntriesHideNoFreshOne) {
   EXPECT_EQ(listing.addresses.size(), 32);
 }
 
-// Who may write to the folder does not write elsewhere by the agent's hand.
+// A stranger who may write to the folder does not write elsewhere by the
+// agent's hand.
 TEST_F(PoolFolderTest, LinksAreNotFollowed) {
   std::ofstream(path_ / "secret") << "secret";
   const std::string name = PoolFolder::NameOf(AgentId(1));
@@ -205,7 +206,7 @@ TEST_F(PoolFolderTest, ATimeInTheFutureMakesNoEntryOld) {
   EXPECT_THAT(listing.addresses, ElementsAre("10.0.0.1:7000", "10.0.0.2:7000"));
   ASSERT_EQ(listing.stale.size(), 1);
   EXPECT_EQ(listing.stale[0].name, PoolFolder::NameOf(AgentId(4)));
-  // Who has no entry there knows of no time.
+  // A reader without an entry there knows of no time.
   const PointListing of_client = List({});
   EXPECT_EQ(of_client.addresses.size(), 3u);
   EXPECT_THAT(of_client.stale, IsEmpty());

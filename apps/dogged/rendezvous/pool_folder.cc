@@ -25,7 +25,7 @@ namespace {
 constexpr absl::string_view kSuffix = ".agent";
 constexpr absl::string_view kTemporarySuffix = ".agent.new";
 constexpr size_t kIdDigits = 16;
-// Of an entry, and of entries: nobody fills our memory.
+// Bounds of an entry, and of entries: nobody fills our memory.
 constexpr size_t kEntryBytesMax = 1024;
 constexpr size_t kEntriesMax = 10'000;
 // A temporary file that is older was left by a killed agent.

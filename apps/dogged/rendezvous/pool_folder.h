@@ -11,8 +11,8 @@
 // or changed comes back as it is freshened: so others may clear it too soon,
 // and nothing is lost. Files with other names are nobody's here.
 //
-// Others may write to the folder: no link in it is followed, nothing that is no
-// plain file is opened for long, and ages are those beside one's own entry.
+// Strangers may write to the folder: no link in it is followed, nothing that is
+// no plain file is opened for long, and ages are those beside one's own entry.
 #ifndef DOGGED_APPS_DOGGED_RENDEZVOUS_POOL_FOLDER_H_
 #define DOGGED_APPS_DOGGED_RENDEZVOUS_POOL_FOLDER_H_
 
