@@ -7,9 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "dsl/dense_view.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/kernel.h"
@@ -17,17 +20,6 @@
 #include "runtime/graph/relations.h"
 
 namespace dogged::dsl {
-
-// The value of a result label, or why there is none.
-using ResultLookup =
-    absl::FunctionRef<absl::StatusOr<Value>(const Label& label)>;
-
-// The view as one dense array, C order, sealed. Its dimensions are the user's
-// indices that vary; blocks of as many dimensions multiply them, blocks of
-// other rank come behind. Zero where the program has no label. A view of labels
-// that are the user's own may be narrower than the program's.
-absl::StatusOr<Value> AssembleView(const Program& program,
-                                   const ResultView& view, ResultLookup lookup);
 
 // XXH3-128 over all results: view by view, user labels in lexicographic
 // order, elements of a block in row-major order, little-endian.
@@ -39,30 +31,49 @@ absl::StatusOr<Digest> ResultDigest(const Program& program,
 // than once. Not thread-safe.
 class ResultViews {
  public:
-  // Both outlive it.
-  ResultViews(const Program& program, ResultLookup lookup)
-      : program_(program), lookup_(lookup) {}
+  // Both outlive it. Views of more than `bytes_max` go by pieces of a fourth of
+  // that, or of some MB.
+  ResultViews(const Program& program, ResultLookup lookup,
+              int64_t bytes_max = std::numeric_limits<int64_t>::max())
+      : program_(program), lookup_(lookup), bytes_max_(bytes_max) {}
 
   const Program& program() const { return program_; }
   ResultLookup lookup() const { return lookup_; }
-  // AssembleView() of program().views[view].
+  // program().views[view]; until another one is asked for. Errors: as
+  // DenseView::Of().
+  absl::StatusOr<const DenseView*> Dense(size_t view);
+  // Pieces of a large view have so many bytes at most.
+  int64_t piece_bytes() const;
+  // All of program().views[view], however large it is. Errors: as
+  // DenseView::Assemble().
   absl::StatusOr<Value> Assembled(size_t view);
-  // Calls visit(label, value) for all of a view, in the order of the user's
-  // labels: once with its Assembled(), and no label, where labels of the user's
+  // Calls visit() for the pieces of program().views[view], one if that is not
+  // large. Errors: as DenseView::ForEachPiece().
+  absl::Status ForEachPiece(
+      size_t view, absl::FunctionRef<absl::Status(const DensePiece&)> visit);
+  // Calls visit(label, piece) for all of a view, in the order of the user's
+  // labels: for each of its pieces, and no label, where labels of the user's
   // lie in tiles; else for each label. So memory is taken only for the former.
   absl::Status ForEachValue(
       size_t view,
-      absl::FunctionRef<void(const Label* label, const Value& value)> visit);
-  // ResultDigest().
-  absl::StatusOr<Digest> DigestOfAll();
+      absl::FunctionRef<void(const Label* label, const DensePiece& piece)>
+          visit);
+  // ResultDigest(). Calls visit(view, label, piece) on the way, as
+  // ForEachValue() does.
+  absl::StatusOr<Digest> DigestOfAll(
+      absl::FunctionRef<void(size_t view, const Label* label,
+                             const DensePiece& piece)>
+          visit = [](size_t, const Label*, const DensePiece&) {});
   // Frees the view that is kept.
   void Forget() { last_ = Value(); }
 
  private:
   const Program& program_;
   const ResultLookup lookup_;
+  const int64_t bytes_max_;
   size_t last_view_ = 0;
-  Value last_;  // none: nothing is kept
+  std::unique_ptr<DenseView> dense_;  // of it; null: there was none
+  Value last_;                        // all of it; none: nothing is kept
 };
 
 // Takes how many tasks a serial run has run, of how many; 0 while nobody knows.

@@ -113,7 +113,7 @@ AgentsRun::Outcome AgentsRun::Run(const Request& request) {
   }
   DOGGED_CHECK(status.ok()) << status.ToString();
   relations.ForEachResult([&](const Label& label) {
-    out.results[label] = (*client)->Find(label);
+    out.results[label] = *(*client)->Find(label);
     return true;
   });
   if (!request.ends) return out;

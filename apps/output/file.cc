@@ -36,23 +36,6 @@ int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-absl::Status WriteAll(int descriptor, absl::string_view path,
-                      absl::Span<const absl::string_view> pieces) {
-  for (absl::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const ssize_t written = write(descriptor, piece.data(), piece.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return FileError(path, "cannot write", errno);
-      piece.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-  // Not every file system can sync.
-  if (fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS) {
-    return FileError(path, "cannot write", errno);
-  }
-  return absl::OkStatus();
-}
-
 // Only a regular file may be replaced: a pipe would hang until somebody reads
 // it.
 absl::Status CheckKind(absl::string_view path, const struct stat& status) {
@@ -62,17 +45,6 @@ absl::Status CheckKind(absl::string_view path, const struct stat& status) {
       path,
       ": cannot write: is a device or pipe; write to a file, and copy "
       "that there"));
-}
-
-// Writes and closes.
-absl::Status WriteAndClose(int descriptor, absl::string_view path,
-                           absl::Span<const absl::string_view> pieces) {
-  absl::Status status = WriteAll(descriptor, path, pieces);
-  // Some network file systems report a full disk only here.
-  if (close(descriptor) != 0) {
-    status.Update(FileError(path, "cannot write", errno));
-  }
-  return status;
 }
 
 }  // namespace
@@ -138,13 +110,12 @@ absl::Status CheckWritable(absl::string_view path) {
   return absl::OkStatus();
 }
 
-absl::Status WriteWholeFile(absl::string_view path,
-                            absl::Span<const absl::string_view> pieces) {
-  const std::string target = ResolveLinks(std::string(path));
+absl::StatusOr<FileWriter> FileWriter::Create(absl::string_view path) {
+  std::string target = ResolveLinks(std::string(path));
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
   if (is_there) DOGGED_RETURN_IF_ERROR(CheckKind(path, status));
-  // The rename below would replace a file that its owner had locked.
+  // The rename of Commit() would replace a file that its owner had locked.
   if (is_there && access(target.c_str(), W_OK) != 0) {
     return FileError(path, "cannot write", errno);
   }
@@ -152,12 +123,53 @@ absl::Status WriteWholeFile(absl::string_view path,
   const int file =
       OpenBeside(target, is_there ? status.st_mode & 0777 : 0666, temporary);
   if (file < 0) return FileError(path, "cannot create", errno);
-  absl::Status written = WriteAndClose(file, path, pieces);
-  if (written.ok() && rename(temporary.c_str(), target.c_str()) != 0) {
-    written = FileError(path, "cannot create", errno);
+  return FileWriter(path, std::move(target), std::move(temporary), file);
+}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+absl::Status FileWriter::Append(absl::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t written = write(descriptor_, piece.data(), piece.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return FileError(path_, "cannot write", errno);
+    piece.remove_prefix(static_cast<size_t>(written));
   }
-  if (!written.ok()) unlink(temporary.c_str());
-  return written;
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Commit() {
+  // Not every file system can sync.
+  const bool is_synced =
+      fsync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
+  if (!is_synced) return FileError(path_, "cannot write", errno);
+  // Some network file systems report a full disk only here.
+  if (close(std::exchange(descriptor_, -1)) != 0) {
+    return FileError(path_, "cannot write", errno);
+  }
+  if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    return FileError(path_, "cannot create", errno);
+  }
+  temporary_.clear();
+  return absl::OkStatus();
+}
+
+absl::Status WriteWholeFile(absl::string_view path,
+                            absl::Span<const absl::string_view> pieces) {
+  DOGGED_ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
+  for (const absl::string_view piece : pieces) {
+    DOGGED_RETURN_IF_ERROR(file.Append(piece));
+  }
+  return file.Commit();
 }
 
 absl::StatusOr<InputFile> InputFile::Open(absl::string_view path) {

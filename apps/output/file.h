@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,10 +26,37 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
 // seldom found.
 absl::Status CheckWritable(absl::string_view path);
 
-// Afterwards `path` holds `pieces` one after another and is on disk, or it is
-// as it was before. Written under a temporary name in the same folder and then
-// renamed; through a symbolic link the file that it names is replaced. Errors:
-// as FileError; kInvalidArgument for a folder, device or pipe.
+// FileWriter: a file that is written piece by piece, under a temporary name in
+// its folder, and takes its place with Commit(), or is removed: its path holds
+// all of it, on disk, or what was there before. Through a symbolic link the
+// file that it names is replaced.
+class FileWriter {
+ public:
+  // Errors: as FileError; kInvalidArgument for a folder, device or pipe.
+  static absl::StatusOr<FileWriter> Create(absl::string_view path);
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&&) = delete;
+  ~FileWriter();
+
+  // Errors: as FileError; the file is no good afterwards.
+  absl::Status Append(absl::string_view piece);
+  // Once, last. Errors: as FileError; the file is removed then.
+  absl::Status Commit();
+
+ private:
+  FileWriter(absl::string_view path, std::string target, std::string temporary,
+             int descriptor)
+      : path_(path),
+        target_(std::move(target)),
+        temporary_(std::move(temporary)),
+        descriptor_(descriptor) {}
+  std::string path_;       // as the user wrote it
+  std::string target_;     // links followed
+  std::string temporary_;  // empty: nothing is to be removed
+  int descriptor_;         // -1: closed
+};
+
+// A FileWriter's life for `pieces`, one after another. Errors: as FileWriter.
 absl::Status WriteWholeFile(absl::string_view path,
                             absl::Span<const absl::string_view> pieces);
 

@@ -11,10 +11,11 @@ namespace dogged {
 
 // The value whose bytes stand in the file behind `descriptor` from `offset` on;
 // none if that can't be mapped. A write to the file changes the value, so its
-// users have to compare digests. A file that gets shorter ends this process,
-// with words.
+// users have to compare digests; `digest` is that of the bytes if it is known,
+// and nothing is read before it is used. A file that gets shorter, or can't be
+// read, ends this process, with words.
 Value MapValue(int descriptor, int64_t offset, ElementType type,
-               const Shape& shape);
+               const Shape& shape, const Digest* digest = nullptr);
 
 }  // namespace dogged
 

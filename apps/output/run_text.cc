@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kBarCells = 32;
 constexpr int kBarCellsMin = 8;
+// Shorter fetches of results are no news.
+constexpr absl::Duration kFetchTold = absl::Milliseconds(500);
 
 // A number of 1000^n: "1.2 M" with tens cut off, not rounded, so that 499 999
 // never reads as 500 k.
@@ -206,6 +208,10 @@ std::string DoneSentence(const Ending& ending) {
                         ", but not done: ", ending.missing);
   }
   std::string text = absl::StrCat("done in ", elapsed);
+  if (ending.fetched > ending.elapsed / 20 && ending.fetched > kFetchTold) {
+    absl::StrAppend(&text, "   results fetched in ",
+                    HumanElapsed(ending.fetched));
+  }
   if (ending.agents_lost > 0) {
     absl::StrAppend(&text, "   agents lost ", ending.agents_lost);
   }

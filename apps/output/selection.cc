@@ -1,7 +1,6 @@
 #include "apps/output/selection.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -140,83 +139,6 @@ absl::Status ParseIndices(absl::string_view text, size_t begin, size_t end,
   return absl::OkStatus();
 }
 
-// Cut: the part of one dimension of `dense` that is taken.
-struct Cut {
-  int64_t first = 0;
-  int64_t count = 1;
-  // False for a fixed index: the dimension is dropped.
-  bool is_kept = true;
-};
-
-std::string ViewText(const ResultView& view) {
-  std::string text = view.array;
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    absl::StrAppend(&text, "(", view.lower[d]);
-    if (view.upper[d] != view.lower[d]) {
-      absl::StrAppend(&text, ":", view.upper[d]);
-      if (view.step[d] > 1) absl::StrAppend(&text, ":", view.step[d]);
-    }
-    absl::StrAppend(&text, ")");
-  }
-  return text;
-}
-
-absl::Status CheckRange(const Selection& selection, const ResultView& view) {
-  if (selection.indices.size() != view.lower.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "output '", selection.text, "' has ", selection.indices.size(),
-        selection.indices.size() == 1 ? " index" : " indices", ", but ",
-        view.array, " has ", view.lower.size(), ": there is ", ViewText(view)));
-  }
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    const SelectedIndex& index = selection.indices[d];
-    if (index.kind == Kind::kAll) continue;
-    const bool is_between = (index.first - view.lower[d]) % view.step[d] != 0 ||
-                            (index.last - view.lower[d]) % view.step[d] != 0;
-    if (index.first < view.lower[d] || index.last > view.upper[d] ||
-        is_between) {
-      return absl::OutOfRangeError(absl::StrCat(
-          "output '", selection.text, "': index ", d + 1, " is ", index.first,
-          index.kind == Kind::kRange ? absl::StrCat(":", index.last) : "",
-          ", but the results are ", ViewText(view)));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The cut along a dimension of `extent` elements, the first of which has the
-// index `lower`, the next one `lower` + `step`.
-Cut CutOf(const SelectedIndex& index, int64_t lower, int64_t step,
-          int64_t extent) {
-  if (index.kind == Kind::kAll) return {.first = 0, .count = extent};
-  return {.first = (index.first - lower) / step,
-          .count = (index.last - index.first) / step + 1,
-          .is_kept = index.kind != Kind::kOne};
-}
-
-// Copies the elements within `cuts`, one per dimension of `dense`.
-void CopyCut(const Value& dense, const std::vector<Cut>& cuts, char* out) {
-  const int64_t bytes = ElementBytes(dense.type());
-  const auto* from = static_cast<const char*>(dense.data());
-  const int rank = dense.shape().size();
-  const int64_t row = rank == 0 ? 1 : cuts.back().count;
-  int64_t rows = 1;
-  for (int d = 0; d + 1 < rank; ++d) rows *= cuts[static_cast<size_t>(d)].count;
-  for (int64_t r = 0; r < rows; ++r) {
-    int64_t offset = rank == 0 ? 0 : cuts.back().first;
-    int64_t rest = r;
-    int64_t stride = rank == 0 ? 1 : dense.shape()[rank - 1];
-    for (int d = rank - 2; d >= 0; --d) {
-      const Cut& cut = cuts[static_cast<size_t>(d)];
-      offset += (cut.first + rest % cut.count) * stride;
-      rest /= cut.count;
-      stride *= dense.shape()[d];
-    }
-    std::memcpy(out + r * row * bytes, from + offset * bytes,
-                static_cast<size_t>(row * bytes));
-  }
-}
-
 }  // namespace
 
 std::optional<OutputFormat> FormatOf(absl::string_view path) {
@@ -260,38 +182,6 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   }
   selection.format = *format;
   return selection;
-}
-
-absl::StatusOr<Value> ExtractSelection(const Selection& selection,
-                                       const ResultView& view,
-                                       const Value& dense) {
-  if (selection.indices.empty()) return dense;
-  DOGGED_RETURN_IF_ERROR(CheckRange(selection, view));
-  std::vector<Cut> of_dense;
-  std::vector<int64_t> extents;
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    const SelectedIndex& index = selection.indices[d];
-    Cut cut{.is_kept = index.kind != Kind::kOne};
-    // The dense array has no dimension for an index that the view itself fixes.
-    if (view.tile_index[d] >= 0) {
-      const auto taken = static_cast<int>(of_dense.size());
-      if (taken == dense.shape().size()) {
-        return absl::InternalError(absl::StrCat(
-            "output '", selection.text, "': the array has too few dimensions"));
-      }
-      cut = CutOf(index, view.lower[d], view.step[d], dense.shape()[taken]);
-      of_dense.push_back(cut);
-    }
-    if (cut.is_kept) extents.push_back(cut.count);
-  }
-  // As many along each index are all there are.
-  if (Shape(extents) == dense.shape()) return dense;
-  Value out = Value::Allocate(dense.type(), Shape(extents));
-  if (out.element_count() > 0) {
-    CopyCut(dense, of_dense, static_cast<char*>(out.mutable_data()));
-  }
-  out.Seal();
-  return out;
 }
 
 Selection AtTime(const Selection& selection, size_t rank, int64_t time) {

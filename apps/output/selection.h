@@ -1,5 +1,4 @@
-// Selection: the meaning of `--output 'phi(:)(1000)=heat.npy'`, and cutting it
-// from the dense array of a result.
+// Selection: the meaning of `--output 'phi(:)(1000)=heat.npy'`.
 #ifndef DOGGED_APPS_OUTPUT_SELECTION_H_
 #define DOGGED_APPS_OUTPUT_SELECTION_H_
 
@@ -54,23 +53,12 @@ std::optional<OutputFormat> FormatOf(absl::string_view path);
 //         lines below the message.
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
 
-// Cuts a selection without expressions from `dense`, which dsl::AssembleView
-// made of `view`, whose labels are numbers.
-//
-// Shape:  one dimension per `:` or range, a fixed index has none. A bare array
-//         gives `dense` itself.
-// Errors: kInvalidArgument if the number of indices is not the array's;
-//         kOutOfRange, naming the index and its range.
-absl::StatusOr<Value> ExtractSelection(const Selection& selection,
-                                       const ResultView& view,
-                                       const Value& dense);
-
 // The step `time` of a selection, of an array with `rank` indices, at least
 // one: the last one is fixed. A bare array gets ":" for all other indices. The
 // text stays as written up to there: "phi(:)(40)".
 Selection AtTime(const Selection& selection, size_t rank, int64_t time);
 
-// The user's indices of ExtractSelection()'s value.
+// The user's indices of what SelectionCut takes.
 IndexGrid GridOf(const Selection& selection, const ResultView& view);
 
 }  // namespace dogged

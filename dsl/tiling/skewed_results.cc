@@ -23,10 +23,11 @@ void Gather(const char* from, int64_t step, int64_t count, char* to) {
 // the dense array: a tile is small, and pages are touched one after another.
 class SkewedCopy {
  public:
-  SkewedCopy(const ResultView& view, const Value& tile,
-             const IndexVector& first, const IndexVector& extents,
-             Value& dense);
-  void Run();
+  SkewedCopy(const ResultView& view, const IndexVector& first,
+             const IndexVector& extents);
+  // False if the tile has none.
+  bool HasAny() const;
+  void Run(const Value& tile, Value& dense);
 
  private:
   // Along one of the user's indices.
@@ -49,22 +50,18 @@ class SkewedCopy {
   std::vector<int64_t> held_;     // first of the tile, by its own indices
   std::vector<int64_t> strides_;  // of the tile
   int64_t step_count_ = 0;        // of the tile
-  const char* const from_;
-  char* const to_;
-  const int64_t bytes_;  // of an element
+  const char* from_ = nullptr;
+  char* to_ = nullptr;
+  int64_t bytes_ = 0;  // of an element
 };
 
-SkewedCopy::SkewedCopy(const ResultView& view, const Value& tile,
-                       const IndexVector& first, const IndexVector& extents,
-                       Value& dense)
+SkewedCopy::SkewedCopy(const ResultView& view, const IndexVector& first,
+                       const IndexVector& extents)
     : view_(view),
       skewed_(*view.skewed),
       along_(view.lower.size()),
       held_(skewed_.lower),
-      strides_(view.lower.size()),
-      from_(static_cast<const char*>(tile.data())),
-      to_(static_cast<char*>(dense.mutable_data())),
-      bytes_(ElementBytes(dense.type())) {
+      strides_(view.lower.size()) {
   const size_t rank = along_.size();
   const auto dim = static_cast<size_t>(skewed_.dim);
   DOGGED_CHECK(static_cast<size_t>(first.size()) == rank &&
@@ -154,11 +151,17 @@ void SkewedCopy::Row(const std::vector<int64_t>& at) const {
                                         end - begin, to_ + to * bytes_);
 }
 
-void SkewedCopy::Run() {
+bool SkewedCopy::HasAny() const {
+  return std::all_of(along_.begin(), along_.end(),
+                     [](const Along& along) { return along.count > 0; });
+}
+
+void SkewedCopy::Run(const Value& tile, Value& dense) {
+  from_ = static_cast<const char*>(tile.data());
+  to_ = static_cast<char*>(dense.mutable_data());
+  bytes_ = ElementBytes(dense.type());
   DOGGED_CHECK(bytes_ == 8 || bytes_ == 4) << "elements of " << bytes_;
-  for (const Along& along : along_) {
-    if (along.count == 0) return;
-  }
+  if (!HasAny()) return;
   std::vector<int64_t> at(along_.size(), 0);
   while (true) {
     Row(at);
@@ -181,11 +184,16 @@ ResultView HeldView(const ResultView& view) {
   return out;
 }
 
+bool HoldsSkewed(const ResultView& view, const IndexVector& first,
+                 const IndexVector& extents) {
+  return ElementCount(extents) > 0 && SkewedCopy(view, first, extents).HasAny();
+}
+
 void CopySkewed(const ResultView& view, const Value& tile,
                 const IndexVector& first, const IndexVector& extents,
                 Value& dense) {
   if (tile.bytes() == 0) return;
-  SkewedCopy(view, tile, first, extents, dense).Run();
+  SkewedCopy(view, first, extents).Run(tile, dense);
 }
 
 }  // namespace dogged::dsl

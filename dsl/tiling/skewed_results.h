@@ -11,6 +11,10 @@ namespace dogged::dsl {
 // The view of a skewed array as its labels hold it, by their own indices.
 ResultView HeldView(const ResultView& view);
 
+// True if `view` may want elements of a tile, as of CopySkewed().
+bool HoldsSkewed(const ResultView& view, const IndexVector& first,
+                 const IndexVector& extents);
+
 // Copies the elements that `view` wants of a tile, which holds `extents`
 // elements of the HeldView(), from its position `first` on. `dense` is all of
 // `view`, C order.

@@ -287,9 +287,14 @@ class LendingCaller : public ControlCaller {
 class ClusterClientLent : public testing::Test {
  protected:
   // A client that reads up to so many results where they lie.
-  std::unique_ptr<ClusterClient> Start(int64_t lent_max) {
+  // Those that it has copied beyond `kept_max` lie in a file.
+  std::unique_ptr<ClusterClient> Start(
+      int64_t lent_max, int64_t kept_max = kResults,
+      const std::string& folder = testing::TempDir()) {
     auto client = ClusterClient::Connect(
         {"a"}, {.lent_bytes_max = lent_max * kResultBytes,
+                .results_bytes_max = kept_max * kResultBytes,
+                .result_folders = {folder},
                 .connect = [this](absl::string_view, absl::Duration) {
                   return std::make_unique<LendingCaller>(results_, log_);
                 }});
@@ -304,7 +309,7 @@ class ClusterClientLent : public testing::Test {
   static std::vector<int64_t> LeftThere(const ClusterClient& client) {
     std::vector<int64_t> out;
     for (int64_t i = 0; i < kResults; ++i) {
-      const Value value = client.Find(Label{1, {i}});
+      const Value value = client.Find(Label{1, {i}}).value_or(Value());
       EXPECT_TRUE(LentResults::IsRight(value, i)) << i;
       if (value.IsView()) out.push_back(i);
     }
@@ -336,6 +341,21 @@ TEST_F(ClusterClientLent, OldestAreGivenBackBeyondTheBound) {
   EXPECT_THAT(*client->CopyLent(), true);
   EXPECT_THAT(LeftThere(*client), IsEmpty());
   EXPECT_THAT(log_.sent, IsEmpty());
+}
+
+// Values of a file are views of it.
+TEST_F(ClusterClientLent, GoToAFileBeyondTheBound) {
+  const auto client = Start(2, /*kept_max=*/3);
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_THAT(*client->CopyLent(), true);
+  EXPECT_THAT(LeftThere(*client), ElementsAre(3, 4, 5, 6, 7));
+}
+
+TEST_F(ClusterClientLent, StayWhereNoFileCanBe) {
+  const auto client = Start(2, /*kept_max=*/3, "/nowhere");
+  ASSERT_TRUE(client->Collect(absl::Seconds(1)).ok());
+  EXPECT_THAT(*client->CopyLent(), true);
+  EXPECT_THAT(LeftThere(*client), IsEmpty());
 }
 
 TEST_F(ClusterClientLent, WhatChangedIsAskedForAgain) {

@@ -9,6 +9,7 @@ been killed.
 usage: lending_test.py DOGGED SOURCE_DIR CASE
 """
 
+import filecmp
 import glob
 import json
 import os
@@ -18,6 +19,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 
 from standing import Standing
 
@@ -124,22 +126,53 @@ def leaving_costs_no_bit():
               words)
 
 
+# 64 MB; all else that a client needs is less than the limit.
+LARGE = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
+         "N=8000001", "-D", "T=2"]
+DATA_MAX = 48 << 20
+
+
+def more_results_than_memory():
+    """Results that a client has no memory for lie in a file on their way."""
+    def limit_data():
+        resource.setrlimit(resource.RLIMIT_DATA, (DATA_MAX, DATA_MAX))
+
+    with tempfile.TemporaryDirectory() as folder:
+        whole = os.path.join(folder, "whole.npy")
+        subprocess.run([DOGGED, "run", *LARGE, "--output", f"phi(:)(2)={whole}"],
+                       check=True, capture_output=True, timeout=200)
+        for arena in ("on", "off"):
+            with Standing(DOGGED) as agents:
+                for _ in range(2):
+                    agents.start("--arena", arena)
+                path = os.path.join(folder, arena + ".npy")
+                done = subprocess.run(
+                    [DOGGED, "run", *LARGE, "--output", f"phi(:)(2)={path}",
+                     "--cluster", agents.addresses[0]], capture_output=True,
+                    text=True, timeout=200, preexec_fn=limit_data)
+                check(f"arena {arena}: exit status {done.returncode}",
+                      done.returncode == 0, done.stderr)
+            check(f"arena {arena}: another file",
+                  filecmp.cmp(whole, path, shallow=False), path)
+        check("more files than outputs", sorted(os.listdir(folder)) ==
+              ["off.npy", "on.npy", "whole.npy"], os.listdir(folder))
+
+
 def no_room_for_results():
-    """A client without memory for what comes says how much has come."""
-    # 64 MB; all else that the client needs is less than the limit.
-    program = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
-               "N=8000001", "-D", "T=2"]
-    limit = 48 << 20
+    """A client that has neither memory nor disk for what comes says how much
+    has come."""
+    limit = DATA_MAX
 
     def limit_data():
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
     for arena in ("on", "off"):
         with Standing(DOGGED) as agents:
             for _ in range(2):
                 agents.start("--arena", arena)
             done = subprocess.run(
-                [DOGGED, "run", *program, "--cluster", agents.addresses[0]],
+                [DOGGED, "run", *LARGE, "--cluster", agents.addresses[0]],
                 capture_output=True, text=True, timeout=200,
                 preexec_fn=limit_data)
             words = re.search(r"error: no memory for the \d+ results: beyond "
@@ -148,6 +181,9 @@ def no_room_for_results():
                   done.returncode == 5 and words, done.stderr)
             check(f"arena {arena}: more than there is room for",
                   int(words[1]) < limit, done.stderr)
+            check(f"arena {arena}: no word of the disk",
+                  "cannot write results: File too large" in done.stderr,
+                  done.stderr)
 
 
 def nothing_is_left():
@@ -177,6 +213,7 @@ CASES = {
     "mixed": mixed_agents_understand_each_other,
     "kill": kill_costs_no_bit,
     "leave": leaving_costs_no_bit,
+    "more_than_memory": more_results_than_memory,
     "no_room": no_room_for_results,
     "nothing_left": nothing_is_left,
 }

@@ -3,6 +3,7 @@
 // own indices.
 #include "apps/output/selection.h"
 
+#include "apps/output/selection_cut.h"
 #include "gmock/gmock.h"
 
 namespace dogged {

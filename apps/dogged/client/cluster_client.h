@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,6 +54,10 @@ class ClusterClient {
     // takes processors that the last tasks need. Of more the oldest are copied,
     // so that this much is left to do in the end. Less than an agent lends.
     int64_t lent_bytes_max = int64_t{1} << 30;
+    // Results that are here as bytes; more of them go to a file in the first of
+    // the folders that takes one.
+    int64_t results_bytes_max = std::numeric_limits<int64_t>::max();
+    std::vector<std::string> result_folders;
     bool collects = true;  // results of the job that it submits
     ConnectControl connect = ConnectWith(nullptr);
   };
@@ -100,8 +105,10 @@ class ClusterClient {
   }
   // How far the job's loop has come, as agents say.
   const Rounds& rounds() const { return *rounds_; }
-  // None if it has not come.
-  Value Find(const Label& label) const { return results_.Find(label); }
+  // None if it has not come. Errors: as ResultFile::Read().
+  absl::StatusOr<Value> Find(const Label& label) const {
+    return results_.Find(label);
+  }
   // Agents of this host lend results: has them as its own now. False if some
   // were not what they were any more, and are missing again. Find() is to be
   // relied on after this. Errors: kResourceExhausted, as of Collect().
@@ -138,7 +145,8 @@ class ClusterClient {
  private:
   ClusterClient(std::vector<std::string> addresses, Options options)
       : options_(std::move(options)),
-        addresses_(std::move(addresses), clock_) {}
+        addresses_(std::move(addresses), clock_),
+        results_(options_.results_bytes_max, options_.result_folders) {}
   // How the agent at an address is. Errors: as of a connection.
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,

@@ -12,6 +12,10 @@ namespace {
 
 // Results asked for at a time: bounds what waits at the agent.
 constexpr int64_t kAskedMax = 1 << 14;
+constexpr int64_t kAskedBytesMax = 256 << 20;
+// While nobody knows how large they are, and of very large ones.
+constexpr int64_t kAskedFirst = 256;
+constexpr int64_t kAskedMin = 8;
 
 // Keeps the mapping for a view of it.
 class MappedLease : public ValueMemory {
@@ -45,9 +49,16 @@ void CollectedResults::List(const Rounds& rounds) {
   AskForAllMissing();
 }
 
-Value CollectedResults::Find(const Label& label) const {
+absl::StatusOr<Value> CollectedResults::Find(const Label& label) const {
   const auto it = found_.find(label);
-  return it == found_.end() ? Value() : it->second;
+  if (it == found_.end()) return Value();
+  return it->second.IsSpilled() ? file_.Read(label, it->second) : it->second;
+}
+
+int64_t CollectedResults::AskedMax() const {
+  if (came_count_ == 0) return kAskedFirst;
+  const int64_t each = came_bytes_ / came_count_ + 1;
+  return std::clamp(kAskedBytesMax / each, kAskedMin, kAskedMax);
 }
 
 void CollectedResults::AskForAllMissing() {
@@ -63,8 +74,9 @@ void CollectedResults::AskAnew() {
 
 std::vector<Label> CollectedResults::TakeToAsk() {
   std::vector<Label> out;
-  if (asked_count_ > kAskedMax / 2) return out;
-  while (!to_ask_.empty() && asked_count_ < kAskedMax) {
+  const int64_t asked_max = AskedMax();
+  if (asked_count_ > asked_max / 2) return out;
+  while (!to_ask_.empty() && asked_count_ < asked_max) {
     if (missing_.contains(to_ask_.back())) {
       out.push_back(to_ask_.back());
       ++asked_count_;
@@ -77,10 +89,25 @@ std::vector<Label> CollectedResults::TakeToAsk() {
 void CollectedResults::Take(const ValuesReply& reply) {
   for (const auto& [label, value] : reply.values) {
     if (missing_.erase(label) == 0) continue;
-    found_.emplace(label, value);
+    Keep(label, value);
     --asked_count_;
+    ++came_count_;
+    came_bytes_ += value.bytes();
   }
   for (const LentValue& lent : reply.lent) Borrow(lent);
+}
+
+void CollectedResults::Keep(const Label& label, const Value& value) {
+  if (found_bytes_ + value.bytes() > bytes_max_) {
+    const absl::Status status = file_.Put(label, value);
+    if (status.ok()) {
+      found_[label] = value.Spilled();
+      return;
+    }
+    file_trouble_ = status;
+  }
+  found_bytes_ += value.bytes();
+  found_[label] = value;
 }
 
 void CollectedResults::Borrow(const LentValue& lent) {
@@ -98,6 +125,8 @@ void CollectedResults::Borrow(const LentValue& lent) {
   }
   missing_.erase(lent.label);
   --asked_count_;
+  ++came_count_;
+  came_bytes_ += view.bytes();
   ++lent_count_;
   lent_bytes_ += view.bytes();
   lent_.push_back({lent.label, lent.loan.number});
@@ -113,7 +142,7 @@ void CollectedResults::CopyOldest() {
   lent_.pop_front();
   lent_bytes_ -= copy.bytes();
   if (Hash128(copy.view()) == it->second.digest()) {
-    it->second = copy;
+    Keep(label, copy);
     return;
   }
   found_.erase(it);
@@ -136,18 +165,16 @@ void CollectedResults::ForgetContact() {
 }
 
 absl::Status CollectedResults::NoRoom() {
-  int64_t bytes = 0;
-  for (const auto& [label, value] : found_) {
-    if (!value.IsView()) bytes += value.bytes();
-  }
+  const int64_t bytes = found_bytes_;
   const size_t count = found_.size() + missing_.size();
   found_.clear();  // room for what is left to do
   lent_.clear();
-  lent_bytes_ = 0;
+  found_bytes_ = lent_bytes_ = 0;
   return absl::ResourceExhaustedError(absl::StrCat(
       "no memory for the ", count, " results: beyond the ", bytes,
-      " bytes of them that are here nothing fits; want less, or use smaller "
-      "parameters"));
+      " bytes of them that are here nothing fits",
+      file_trouble_.ok() ? "" : absl::StrCat(", and ", file_trouble_.message()),
+      "; want less, or use smaller parameters"));
 }
 
 }  // namespace dogged

@@ -7,13 +7,16 @@
 #include "absl/status/statusor.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/cluster_options.h"
+#include "apps/dogged/client/result_room.h"
 #include "apps/dogged/process/environment.h"
 
 namespace dogged {
 
-// Errors: kNotFound if the keys are unfit; as ClusterClient::Connect().
+// `room`: that results of a client which collects some have. Errors: kNotFound
+// if the keys are unfit; as ClusterClient::Connect().
 absl::StatusOr<std::unique_ptr<ClusterClient>> OpenCluster(
-    const ClusterOptions& options, const Environment& environment);
+    const ClusterOptions& options, const Environment& environment,
+    const ResultRoom* room = nullptr);
 
 }  // namespace dogged
 

@@ -13,6 +13,7 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
+#include "apps/dogged/client/result_room.h"
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
@@ -159,7 +160,8 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
                       const Environment& environment) {
   auto outputs = ParseOutputs(options.outputs);
   if (!outputs.ok()) return PrintError(outputs.status());
-  const auto opened = OpenCluster(options, environment);
+  const ResultRoom room = RoomForResults(*outputs, environment);
+  const auto opened = OpenCluster(options, environment, &room);
   if (!opened.ok()) return PrintError(opened.status());
   ClusterClient* const client = opened->get();
   const auto named = FindNamedJob(*client, options.job, options.cluster);
@@ -179,21 +181,20 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   const absl::Status fetched = Fetch(*client, *named, loaded.job).Run();
   if (!fetched.ok()) return PrintError(fetched);
   const auto find = [&client](const Label& label) -> absl::StatusOr<Value> {
-    Value value = client->Find(label);
+    DOGGED_ASSIGN_OR_RETURN(Value value, client->Find(label));
     if (value.IsNone()) return absl::InternalError("a result is missing");
     return value;
   };
   const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
-  dsl::ResultViews views(ended.job.program, find);
+  dsl::ResultViews views(ended.job.program, find, room.bytes_max);
   RunReport report;
-  const auto digest = views.DigestOfAll();
+  NotFinite not_finite(ended.job.program);
+  const auto digest = DigestOfAll(views, not_finite);
   if (!digest.ok()) return PrintError(digest.status());
   report.result_digest = *digest;
   const absl::Status right = CheckDigest(*digest, named->record());
   if (!right.ok()) return PrintError(right);
-  const auto not_finite = CountNotFinite(views);
-  if (!not_finite.ok()) return PrintError(not_finite.status());
-  report.results_not_finite = *not_finite;
+  report.results_not_finite = not_finite.Warn();
   deferred.reset();
   const ExitCode code = WriteOutputs(*outputs, views, report);
   if (options.json) {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -81,6 +82,13 @@ int64_t ResidentBytes() {
 
 int64_t PhysicalBytes() {
   return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+std::optional<int64_t> ProcessLimit() {
+  const std::optional<int64_t> addresses = LimitOf(RLIMIT_AS);
+  const std::optional<int64_t> data = LimitOf(RLIMIT_DATA);
+  if (!addresses.has_value()) return data;
+  return data.has_value() ? std::min(*addresses, *data) : addresses;
 }
 
 int64_t PeakResidentBytes() {

@@ -3,6 +3,7 @@
 #define DOGGED_APPS_DOGGED_PROCESS_MEMORY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -11,6 +12,9 @@ namespace dogged {
 
 // Memory of this computer.
 int64_t PhysicalBytes();
+// Bytes of addresses or of data that this process may have, the lesser one
+// (ulimit -v, -d); none: as many as it wants.
+std::optional<int64_t> ProcessLimit();
 // Resident bytes now; 0 if that can't be read.
 int64_t ResidentBytes();
 // The most that it ever was.

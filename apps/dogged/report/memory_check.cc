@@ -65,10 +65,10 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
   const dsl::Footprint& footprint = memory.footprint;
   const std::string results =
       absl::StrCat("the results take ", Bytes1(footprint.results));
-  if (footprint.results > kUsableShare * memory.here) {
-    return NoRoom(results, memory.here, "this computer has", kFewer);
-  }
   if (memory.agents == nullptr) {
+    if (footprint.results > kUsableShare * memory.here) {
+      return NoRoom(results, memory.here, "this computer has", kFewer);
+    }
     const double certain = footprint.results + footprint.inputs;
     const double all = certain + footprint.in_use + footprint.beside;
     if (certain > kUsableShare * memory.here) {
@@ -90,11 +90,11 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
   // The agent that takes the job has its inputs for all, and so has the client.
   const double inputs = footprint.inputs * agents.unbounded_share;
   double certain = agents.unbounded_share * kept + inputs;
-  if (memory.agents_are_here) certain += footprint.results + footprint.inputs;
+  // Results that find no memory here go to a file.
+  if (memory.agents_are_here) certain += footprint.inputs;
   const double there = memory.agents_are_here ? memory.here : agents.unbounded;
   const std::string what = absl::StrCat(
       results, copies > 1 ? absl::StrCat(", ", copies, " copies of each") : "",
-      memory.agents_are_here ? " and once more as they come here" : "",
       footprint.inputs > 0
           ? absl::StrCat(", the inputs ", Bytes1(footprint.inputs),
                          " at one agent")

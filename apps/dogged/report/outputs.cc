@@ -11,10 +11,11 @@
 #include "absl/strings/str_join.h"
 #include "apps/output/apng.h"
 #include "apps/output/file.h"
-#include "apps/output/npy.h"
+#include "apps/output/npy_header.h"
 #include "apps/output/plot.h"
 #include "apps/output/png.h"
 #include "apps/output/run_text.h"
+#include "apps/output/selection_cut.h"
 #include "apps/output/vti.h"
 #include "runtime/base/status.h"
 
@@ -86,16 +87,72 @@ ResultView Narrowed(ResultView view, const Selection& selection) {
   return view;
 }
 
+// A picture, or an image.
 absl::Status WriteValue(const Selection& selection, const Value& value,
                         const IndexGrid& indices) {
-  switch (selection.format) {
-    case OutputFormat::kPng:
-      return WritePng(selection.path, value, selection.text, indices);
-    case OutputFormat::kVti:
-      return WriteVti(selection.path, value, selection.array, indices);
-    default:
-      return WriteNpy(selection.path, value);
+  return selection.format == OutputFormat::kPng
+             ? WritePng(selection.path, value, selection.text, indices)
+             : WriteVti(selection.path, value, selection.array, indices);
+}
+
+// An .npy file, to which the array's bytes are to be appended.
+absl::StatusOr<FileWriter> CreateNpy(const std::string& path, ElementType type,
+                                     const Shape& shape) {
+  DOGGED_ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
+  DOGGED_RETURN_IF_ERROR(file.Append(EncodeNpyHeader(type, shape)));
+  return file;
+}
+
+// The cut of view number `view`.
+absl::StatusOr<Value> Selected(const SelectionCut& cut, ElementType type,
+                               size_t view, dsl::ResultViews& views) {
+  if (cut.IsWhole()) return views.Assembled(view);
+  Value out = Value::Allocate(type, cut.shape());
+  auto* next = static_cast<char*>(out.mutable_data());
+  DOGGED_RETURN_IF_ERROR(
+      views.ForEachPiece(view, [&](const dsl::DensePiece& piece) {
+        cut.Copy(piece.first, piece.value, next);
+        next +=
+            cut.CountIn(piece.first, piece.value.shape()) * ElementBytes(type);
+        return absl::OkStatus();
+      }));
+  out.SealLazily();
+  return out;
+}
+
+// Likewise, to an .npy file.
+absl::Status WriteCut(const Selection& selection, const SelectionCut& cut,
+                      ElementType type, size_t view, dsl::ResultViews& views) {
+  DOGGED_ASSIGN_OR_RETURN(FileWriter file,
+                          CreateNpy(selection.path, type, cut.shape()));
+  std::string part;
+  DOGGED_RETURN_IF_ERROR(
+      views.ForEachPiece(view, [&](const dsl::DensePiece& piece) {
+        if (cut.IsWhole()) return file.Append(piece.value.view());
+        part.resize(cut.CountIn(piece.first, piece.value.shape()) *
+                    ElementBytes(type));
+        cut.Copy(piece.first, piece.value, part.data());
+        return file.Append(part);
+      }));
+  return file.Commit();
+}
+
+// The labels of `dense` are blocks.
+absl::Status WriteBlocks(const Selection& selection,
+                         const dsl::DenseView& dense,
+                         const dsl::ResultViews& views) {
+  if (selection.format != OutputFormat::kNpy) {
+    DOGGED_ASSIGN_OR_RETURN(const Value blocks, dense.Assemble(views.lookup()));
+    return WriteValue(selection, blocks, {});
   }
+  DOGGED_ASSIGN_OR_RETURN(
+      FileWriter file, CreateNpy(selection.path, dense.type(), dense.shape()));
+  DOGGED_RETURN_IF_ERROR(
+      dense.ForEachPiece(views.piece_bytes(), views.lookup(),
+                         [&file](const dsl::DensePiece& piece) {
+                           return file.Append(piece.value.view());
+                         }));
+  return file.Commit();
 }
 
 bool IsSeries(const Selection& selection) {
@@ -381,39 +438,47 @@ std::string WrittenOutput::ToWords() const {
 
 absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                                           dsl::ResultViews& views) {
-  const Program& program = views.program();
   const auto number = static_cast<size_t>(output.labels.view);
-  const ResultView& view = program.views[number];
+  const ResultView& view = views.program().views[number];
   const Selection selection = WithNumbers(output, view);
   WrittenOutput written{.path = selection.path,
                         .array = selection.array,
                         .labels = LabelsText(selection, view)};
-  const auto note = [&written](const Value& value) {
-    written.shape = value.shape();
-    written.type = value.type();
-  };
   if (output.labels.has_blocks) {
     DOGGED_ASSIGN_OR_RETURN(
-        const Value blocks,
-        dsl::AssembleView(program, Narrowed(view, selection), views.lookup()));
-    note(blocks);
-    DOGGED_RETURN_IF_ERROR(WriteValue(selection, blocks, {}));
+        const dsl::DenseView dense,
+        dsl::DenseView::Of(views.program(), Narrowed(view, selection),
+                           views.lookup()));
+    DOGGED_RETURN_IF_ERROR(WriteBlocks(selection, dense, views));
+    written.shape = dense.shape();
+    written.type = dense.type();
     return written;
   }
-  DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
   if (IsSeries(selection)) {
+    DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
     const Series series = SeriesOf(output, selection, view, dense);
     DOGGED_RETURN_IF_ERROR(selection.format == OutputFormat::kApng
                                ? WriteAnimation(series)
                                : WriteImages(series));
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, series.first));
-    note(step.value);
+    written.shape = step.value.shape();
     written.shape.push_back(series.Count());
+    written.type = step.value.type();
+    return written;
+  }
+  DOGGED_ASSIGN_OR_RETURN(const dsl::DenseView* const dense,
+                          views.Dense(number));
+  DOGGED_ASSIGN_OR_RETURN(const SelectionCut cut,
+                          SelectionCut::Of(selection, view, dense->shape()));
+  written.shape = cut.shape();
+  written.type = dense->type();
+  if (selection.format == OutputFormat::kNpy) {
+    DOGGED_RETURN_IF_ERROR(
+        WriteCut(selection, cut, written.type, number, views));
     return written;
   }
   DOGGED_ASSIGN_OR_RETURN(const Value part,
-                          ExtractSelection(selection, view, dense));
-  note(part);
+                          Selected(cut, written.type, number, views));
   DOGGED_RETURN_IF_ERROR(WriteValue(selection, part, GridOf(selection, view)));
   return written;
 }

@@ -13,6 +13,7 @@ std::string RunReport::ToJson() const {
   out["program"] = program;
   out["wall_seconds"] = wall_seconds;
   out["compute_seconds"] = compute_seconds;
+  out["fetch_seconds"] = fetch_seconds;
   out["tasks_needed"] = tasks_needed;
   out["tasks_executed"] = tasks_executed;
   out["tasks_duplicated"] = tasks_duplicated;

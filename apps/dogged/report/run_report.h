@@ -22,6 +22,7 @@ struct RunReport {
   std::string program;  // its name
   double wall_seconds = 0;
   double compute_seconds = 0;
+  double fetch_seconds = 0;  // of results, after that
   int64_t tasks_needed = 0;
   int64_t tasks_executed = 0;
   int64_t tasks_duplicated = 0;

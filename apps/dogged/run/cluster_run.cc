@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/find_agents.h"
+#include "apps/dogged/client/result_room.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/report/progress_printer.h"
@@ -24,6 +25,7 @@
 #include "apps/dogged/run/finish_run.h"
 #include "apps/dogged/run/interrupt.h"
 #include "apps/dogged/run/local_agents.h"
+#include "apps/dogged/run/not_finite.h"
 #include "apps/dogged/run/patience.h"
 #include "apps/dogged/run/run_progress.h"
 #include "apps/dogged/run/run_warnings.h"
@@ -65,7 +67,8 @@ class ClusterRun {
         // Not by the seed: a job that was run before is to run again.
         submission_(Rng(environment.entropy).Stream("submission").Next() | 1),
         tasks_needed_(NeededTasks(relations_).count()),
-        faults_(options) {}
+        faults_(options),
+        room_(RoomForResults(program.outputs, environment)) {}
 
   absl::Status Run() {
     DOGGED_RETURN_IF_ERROR(Connect());
@@ -108,10 +111,13 @@ class ClusterRun {
   }
 
   absl::StatusOr<Value> Find(const Label& label) const {
-    Value value = client_->Find(label);
+    DOGGED_ASSIGN_OR_RETURN(Value value, client_->Find(label));
     if (value.IsNone()) return absl::InternalError("a result is missing");
     return value;
   }
+
+  // Bytes that results may take in this process.
+  int64_t result_bytes_max() const { return room_.bytes_max; }
 
   // The loop's parameter in its last round.
   int64_t time() const { return client_->rounds().time(); }
@@ -121,6 +127,7 @@ class ClusterRun {
                      .program = program_.job.program.name};
     report.results_lent = client_->lent_count();
     report.compute_seconds = absl::ToDoubleSeconds(compute_);
+    report.fetch_seconds = absl::ToDoubleSeconds(fetch_);
     report.tasks_needed = TasksNeeded();
     report.agents_started = started_;
     report.agents_joined = joined_;
@@ -161,6 +168,7 @@ class ClusterRun {
                                   relations_, TextHash(program_)),
                   progress));
     absl::Time all_here;
+    absl::Time computed = absl::InfiniteFuture();  // as agents have said
     while (true) {
       DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
       if (has_all) break;
@@ -169,6 +177,9 @@ class ClusterRun {
           faults_.IsWaiting() ? kPollWithFaults : kPollInterval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
       DOGGED_RETURN_IF_ERROR(OrResumed(collected, progress));
+      computed = TasksDone() < TasksNeeded() || !client_->rounds().HasEnded()
+                     ? absl::InfiniteFuture()
+                     : std::min(computed, clock_.Now());
       if (note_ != said_note_ && !note_.empty()) {
         progress.PrintLine(absl::StrCat("the job waits: ", note_));
       }
@@ -186,7 +197,9 @@ class ClusterRun {
       TakeStarted(absl::ZeroDuration(), progress);
       NoteDeaths(progress);
     }
-    compute_ = all_here - start_;
+    computed = std::min(computed, all_here);
+    compute_ = computed - start_;
+    fetch_ = all_here - computed;
     TakeStarted(kStartTimeout, progress);
     DOGGED_RETURN_IF_ERROR(NoteStatus());
     NoteDeaths(progress);
@@ -267,8 +280,10 @@ class ClusterRun {
       }
       agents_.Prepare(static_cast<int>(options_.join_at.size()));
     }
-    const ClusterClient::Options client_options{.connect =
-                                                    ConnectWith(options_.keys)};
+    const ClusterClient::Options client_options{
+        .results_bytes_max = room_.bytes_max,
+        .result_folders = room_.folders,
+        .connect = ConnectWith(options_.keys)};
     if (!addresses.empty()) {
       auto client = ClusterClient::Connect(addresses, client_options);
       const bool may_come =
@@ -486,9 +501,11 @@ class ClusterRun {
   AgentLedger ledger_;
   absl::Time start_;
   absl::Duration compute_;
+  absl::Duration fetch_;
   ProgressPrinter* progress_ = nullptr;  // while the job runs
   AgentLosses agent_losses_;
   FaultSchedule faults_;
+  const ResultRoom room_;
   bool nobody_to_kill_ = false;
   // On its way; `losses` is how many there were when it was asked for.
   struct Starting {
@@ -533,8 +550,9 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   }
   const auto lookup = [&run](const Label& label) { return run.Find(label); };
   const LoadedProgram ended = EndedProgram(program, run.time());
-  dsl::ResultViews views(ended.job.program, lookup);
-  const auto digest = views.DigestOfAll();
+  dsl::ResultViews views(ended.job.program, lookup, run.result_bytes_max());
+  NotFinite not_finite(ended.job.program);
+  const auto digest = DigestOfAll(views, not_finite);
   if (!digest.ok()) return PrintError(digest.status());
   run.Conclude(*digest);
   deferred.reset();
@@ -542,6 +560,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   RunReport report = run.Report();
   report.result_digest = *digest;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
+  report.results_not_finite = not_finite.Warn();
   const ExitCode code =
       FinishRun(options, ended, kernels, *table, views, std::move(report));
   run.End(code == ExitCode::kDone);

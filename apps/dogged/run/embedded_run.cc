@@ -6,12 +6,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/result_room.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/finish_run.h"
 #include "apps/dogged/run/flops_time.h"
 #include "apps/dogged/run/interrupt.h"
+#include "apps/dogged/run/not_finite.h"
 #include "apps/dogged/run/run_progress.h"
 #include "apps/dogged/run/run_warnings.h"
 #include "runtime/base/clock.h"
@@ -114,10 +116,12 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   const int64_t time = run.Progress().time;
   const LoadedProgram ended = EndedProgram(program, time);
   report.tasks_needed = NeededAt(program.job.program, time, run.needed_count());
-  dsl::ResultViews views(ended.job.program, lookup);
-  const auto digest = views.DigestOfAll();
+  dsl::ResultViews views(ended.job.program, lookup, ResultBytesMax());
+  NotFinite not_finite(ended.job.program);
+  const auto digest = DigestOfAll(views, not_finite);
   if (!digest.ok()) return PrintError(digest.status());
   report.result_digest = *digest;
+  report.results_not_finite = not_finite.Warn();
   return FinishRun(options, ended, kernels, *table, views, std::move(report));
 }
 

@@ -14,7 +14,6 @@
 #include "apps/dogged/report/lu_words.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/interrupt.h"
-#include "apps/dogged/run/not_finite.h"
 #include "apps/output/run_text.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/rounds.h"
@@ -102,9 +101,6 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                    const KernelSource& kernels, const KernelTable& table,
                    dsl::ResultViews& views, RunReport report) {
   const Digest digest = report.result_digest;
-  const auto not_finite = CountNotFinite(views);
-  if (!not_finite.ok()) return PrintError(not_finite.status());
-  report.results_not_finite = *not_finite;
   report.inputs_made = program.facts.made;
   ExitCode code = WriteOutputs(program.outputs, views, report);
   if (IsInterrupted()) {
@@ -158,6 +154,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     std::printf(
         "%s\n",
         DoneSentence({.elapsed = absl::Seconds(report.compute_seconds),
+                      .fetched = absl::Seconds(report.fetch_seconds),
                       .agents_lost = static_cast<int32_t>(report.losses.size()),
                       .redone = report.tasks_recomputed,
                       .needed = report.tasks_needed,

@@ -62,38 +62,12 @@ std::string LabelAt(const ResultView& view, const IndexVector& place) {
   return out;
 }
 
-// Among the numbers of an array.
-struct Sum {
-  int64_t numbers = 0;
-  int64_t count = 0;
-  std::string first;
-};
-
-absl::StatusOr<Sum> SumOf(size_t number, dsl::ResultViews& views) {
-  Sum out;
-  const auto add = [&](const Label* label, const Value& value) {
-    const Found found = FindIn(value);
-    out.numbers += value.element_count();
-    if (out.count == 0 && found.count > 0) {
-      const IndexVector place = PlaceOf(found.first, value.shape());
-      out.first =
-          label == nullptr
-              ? LabelAt(views.program().views[number], place)
-              : absl::StrCat(views.program().LabelText(*label),
-                             place.empty() ? "" : " at ", place.ToString());
-    }
-    out.count += found.count;
-  };
-  DOGGED_RETURN_IF_ERROR(views.ForEachValue(number, add));
-  return out;
-}
-
-void Warn(absl::string_view what, const Sum& sum) {
+void WarnOf(absl::string_view what, const NotFiniteCount& found) {
   std::fprintf(stderr,
                "warning: %s: %s of %s numbers %s not finite, the first %s\n",
-               std::string(what).c_str(), GroupedCount(sum.count).c_str(),
-               GroupedCount(sum.numbers).c_str(), sum.count == 1 ? "is" : "are",
-               sum.first.c_str());
+               std::string(what).c_str(), GroupedCount(found.count).c_str(),
+               GroupedCount(found.numbers).c_str(),
+               found.count == 1 ? "is" : "are", found.first.c_str());
 }
 
 }  // namespace
@@ -110,21 +84,44 @@ void WarnOfInputs(const LoadedProgram& program) {
     const Found found = FindIn(value);
     if (found.count == 0) continue;
     const IndexVector place = PlaceOf(found.first, value.shape());
-    Warn(absl::StrCat("input ", array),
-         {.numbers = value.element_count(),
-          .count = found.count,
-          .first = absl::StrCat("at ", place.ToString())});
+    WarnOf(absl::StrCat("input ", array),
+           {.numbers = value.element_count(),
+            .count = found.count,
+            .first = absl::StrCat("at ", place.ToString())});
   }
 }
 
-absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views) {
+void NotFinite::Add(size_t view, const Label* label,
+                    const dsl::DensePiece& piece) {
+  NotFiniteCount& sum = counts_[view];
+  const Found found = FindIn(piece.value);
+  sum.numbers += piece.value.element_count();
+  if (sum.count == 0 && found.count > 0) {
+    IndexVector place = PlaceOf(found.first, piece.value.shape());
+    for (int d = 0; d < piece.first.size(); ++d) place[d] += piece.first[d];
+    sum.first = label == nullptr ? LabelAt(program_.views[view], place)
+                                 : absl::StrCat(program_.LabelText(*label),
+                                                place.empty() ? "" : " at ",
+                                                place.ToString());
+  }
+  sum.count += found.count;
+}
+
+int64_t NotFinite::Warn() const {
   int64_t out = 0;
-  for (size_t i = 0; i < views.program().views.size(); ++i) {
-    DOGGED_ASSIGN_OR_RETURN(const Sum sum, SumOf(i, views));
-    out += sum.count;
-    if (sum.count > 0) Warn(views.program().views[i].array, sum);
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    out += counts_[i].count;
+    if (counts_[i].count > 0) WarnOf(program_.views[i].array, counts_[i]);
   }
   return out;
+}
+
+absl::StatusOr<Digest> DigestOfAll(dsl::ResultViews& views,
+                                   NotFinite& not_finite) {
+  return views.DigestOfAll(
+      [&](size_t view, const Label* label, const dsl::DensePiece& piece) {
+        not_finite.Add(view, label, piece);
+      });
 }
 
 }  // namespace dogged

@@ -2,7 +2,10 @@
 #ifndef DOGGED_APPS_DOGGED_RUN_NOT_FINITE_H_
 #define DOGGED_APPS_DOGGED_RUN_NOT_FINITE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "apps/dogged/run/loaded_program.h"
@@ -14,9 +17,32 @@ namespace dogged {
 // for want of a file.
 void WarnOfInputs(const LoadedProgram& program);
 
-// Number of them among the results. Warns of each result with some, and names
-// the first. Errors: as ResultViews.
-absl::StatusOr<int64_t> CountNotFinite(dsl::ResultViews& views);
+// NaNs and infinities among numbers.
+struct NotFiniteCount {
+  int64_t numbers = 0;
+  int64_t count = 0;
+  std::string first;  // where it stands, in the user's words
+};
+
+// NotFinite: those among the results, by view.
+class NotFinite {
+ public:
+  explicit NotFinite(const Program& program)
+      : program_(program), counts_(program.views.size()) {}
+  // As ResultViews::DigestOfAll() gives them.
+  void Add(size_t view, const Label* label, const dsl::DensePiece& piece);
+  // Warns of each result with some, and names the first. Returns their number.
+  int64_t Warn() const;
+
+ private:
+  const Program& program_;
+  std::vector<NotFiniteCount> counts_;
+};
+
+// Digest of all results, in one pass with the NaNs and infinities among them,
+// for a large result is read from a file. Errors: as ResultViews.
+absl::StatusOr<Digest> DigestOfAll(dsl::ResultViews& views,
+                                   NotFinite& not_finite);
 
 }  // namespace dogged
 

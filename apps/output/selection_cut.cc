@@ -1,0 +1,150 @@
+#include "apps/output/selection_cut.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+using Kind = SelectedIndex::Kind;
+
+std::string ViewText(const ResultView& view) {
+  std::string text = view.array;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    absl::StrAppend(&text, "(", view.lower[d]);
+    if (view.upper[d] != view.lower[d]) {
+      absl::StrAppend(&text, ":", view.upper[d]);
+      if (view.step[d] > 1) absl::StrAppend(&text, ":", view.step[d]);
+    }
+    absl::StrAppend(&text, ")");
+  }
+  return text;
+}
+
+absl::Status CheckRange(const Selection& selection, const ResultView& view) {
+  if (selection.indices.size() != view.lower.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output '", selection.text, "' has ", selection.indices.size(),
+        selection.indices.size() == 1 ? " index" : " indices", ", but ",
+        view.array, " has ", view.lower.size(), ": there is ", ViewText(view)));
+  }
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const SelectedIndex& index = selection.indices[d];
+    if (index.kind == Kind::kAll) continue;
+    const bool is_between = (index.first - view.lower[d]) % view.step[d] != 0 ||
+                            (index.last - view.lower[d]) % view.step[d] != 0;
+    if (index.first < view.lower[d] || index.last > view.upper[d] ||
+        is_between) {
+      return absl::OutOfRangeError(absl::StrCat(
+          "output '", selection.text, "': index ", d + 1, " is ", index.first,
+          index.kind == Kind::kRange ? absl::StrCat(":", index.last) : "",
+          ", but the results are ", ViewText(view)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SelectionCut> SelectionCut::Of(const Selection& selection,
+                                              const ResultView& view,
+                                              const Shape& dense) {
+  SelectionCut out;
+  if (selection.indices.empty()) {
+    for (const int64_t extent : dense) out.ranges_.push_back({0, extent});
+    out.shape_ = dense;
+    out.is_whole_ = true;
+    return out;
+  }
+  DOGGED_RETURN_IF_ERROR(CheckRange(selection, view));
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const SelectedIndex& index = selection.indices[d];
+    Range range;
+    // The dense array has no dimension for an index that the view itself fixes.
+    if (view.tile_index[d] >= 0) {
+      const int taken = static_cast<int>(out.ranges_.size());
+      if (taken == dense.size()) {
+        return absl::InternalError(absl::StrCat(
+            "output '", selection.text, "': the array has too few dimensions"));
+      }
+      range.count = dense[taken];
+      if (index.kind != Kind::kAll) {
+        range = {.first = (index.first - view.lower[d]) / view.step[d],
+                 .count = (index.last - index.first) / view.step[d] + 1};
+      }
+      out.ranges_.push_back(range);
+    }
+    if (index.kind != Kind::kOne) out.shape_.push_back(range.count);
+  }
+  // As many along each index are all there are.
+  out.is_whole_ = out.shape_ == dense;
+  return out;
+}
+
+std::vector<SelectionCut::Range> SelectionCut::RangesIn(
+    const IndexVector& first, const Shape& extents) const {
+  std::vector<Range> out;
+  for (size_t d = 0; d < ranges_.size(); ++d) {
+    const auto i = static_cast<int>(d);
+    const int64_t begin = std::max(ranges_[d].first, first[i]);
+    const int64_t end =
+        std::min(ranges_[d].first + ranges_[d].count, first[i] + extents[i]);
+    out.push_back({.first = begin - first[i],
+                   .count = std::max<int64_t>(0, end - begin)});
+  }
+  return out;
+}
+
+int64_t SelectionCut::CountIn(const IndexVector& first,
+                              const Shape& extents) const {
+  int64_t out = 1;
+  for (const Range& range : RangesIn(first, extents)) out *= range.count;
+  return out;
+}
+
+void SelectionCut::Copy(const IndexVector& first, const Value& piece,
+                        char* out) const {
+  const std::vector<Range> ranges = RangesIn(first, piece.shape());
+  const int64_t bytes = ElementBytes(piece.type());
+  const auto* from = static_cast<const char*>(piece.data());
+  const int rank = piece.shape().size();
+  const int64_t row = rank == 0 ? 1 : ranges.back().count;
+  int64_t rows = row == 0 ? 0 : 1;
+  for (int d = 0; d + 1 < rank; ++d) {
+    rows *= ranges[static_cast<size_t>(d)].count;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    int64_t offset = rank == 0 ? 0 : ranges.back().first;
+    int64_t rest = r;
+    int64_t stride = rank == 0 ? 1 : piece.shape()[rank - 1];
+    for (int d = rank - 2; d >= 0; --d) {
+      const Range& range = ranges[static_cast<size_t>(d)];
+      offset += (range.first + rest % range.count) * stride;
+      rest /= range.count;
+      stride *= piece.shape()[d];
+    }
+    std::memcpy(out + r * row * bytes, from + offset * bytes,
+                static_cast<size_t>(row * bytes));
+  }
+}
+
+absl::StatusOr<Value> ExtractSelection(const Selection& selection,
+                                       const ResultView& view,
+                                       const Value& dense) {
+  DOGGED_ASSIGN_OR_RETURN(const SelectionCut cut,
+                          SelectionCut::Of(selection, view, dense.shape()));
+  if (cut.IsWhole()) return dense;
+  Value out = Value::Allocate(dense.type(), cut.shape());
+  IndexVector first = dense.shape();
+  for (int d = 0; d < first.size(); ++d) first[d] = 0;
+  cut.Copy(first, dense, static_cast<char*>(out.mutable_data()));
+  out.SealLazily();
+  return out;
+}
+
+}  // namespace dogged

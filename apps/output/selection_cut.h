@@ -1,0 +1,61 @@
+// SelectionCut: the part of a result's dense array that a selection wants.
+#ifndef DOGGED_APPS_OUTPUT_SELECTION_CUT_H_
+#define DOGGED_APPS_OUTPUT_SELECTION_CUT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "apps/output/selection.h"
+#include "runtime/base/value.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// Immutable.
+class SelectionCut {
+ public:
+  // Of a selection without expressions, from the array of `view`, whose labels
+  // are numbers; the array has the shape `dense`.
+  //
+  // Errors: kInvalidArgument if the number of indices is not the array's;
+  //         kOutOfRange, naming the index and its range.
+  static absl::StatusOr<SelectionCut> Of(const Selection& selection,
+                                         const ResultView& view,
+                                         const Shape& dense);
+
+  // One dimension per `:` or range, a fixed index has none. A bare array gives
+  // all dimensions.
+  const Shape& shape() const { return shape_; }
+  // True if that is the whole array.
+  bool IsWhole() const { return is_whole_; }
+  // The number of wanted elements in a box of the array, which has `extents`
+  // from `first` on.
+  int64_t CountIn(const IndexVector& first, const Shape& extents) const;
+  // Copies those of `piece`, which is such a box, to `out`, in C order.
+  void Copy(const IndexVector& first, const Value& piece, char* out) const;
+
+ private:
+  // Range: the part of one dimension that is taken.
+  struct Range {
+    int64_t first = 0;
+    int64_t count = 1;
+  };
+  // The part of `ranges_` that a box has, counted from its own first element.
+  std::vector<Range> RangesIn(const IndexVector& first,
+                              const Shape& extents) const;
+
+  std::vector<Range> ranges_;  // one per dimension of the array
+  Shape shape_;
+  bool is_whole_ = false;
+};
+
+// The part of `dense`, which is all of the array. Errors: as
+// SelectionCut::Of().
+absl::StatusOr<Value> ExtractSelection(const Selection& selection,
+                                       const ResultView& view,
+                                       const Value& dense);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_SELECTION_CUT_H_
