@@ -46,6 +46,11 @@ class CutQueue {
     return std::exchange(labels_, {});
   }
 
+  // Calls visit(label) for all labels that wait for the next cut.
+  void ForEachWaiting(absl::FunctionRef<void(const Label&)> visit) const {
+    std::for_each(labels_.begin() + of_cut_left_, labels_.end(), visit);
+  }
+
   // Labels of the cut that are still to be taken, and those that wait for the
   // next one.
   int64_t cut_count() const { return of_cut_left_; }

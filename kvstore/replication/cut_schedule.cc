@@ -32,7 +32,7 @@ void CutSchedule::SetRate(double bytes_per_second) {
 }
 
 double CutSchedule::BytesPerSecond() const {
-  return is_busy_ ? rate_ / kShare : rate_;
+  return is_busy_ ? rate_ / static_cast<double>(share_) : rate_;
 }
 
 void CutSchedule::BeginPass(absl::Time now, bool is_busy) {
@@ -65,20 +65,21 @@ absl::Duration CutSchedule::IntervalFor(absl::Duration cost) const {
   const absl::Duration best = absl::Seconds(
       std::sqrt(2 * absl::ToDoubleSeconds(cost) * seconds / losses));
   // The work during a cut may be lost, too.
-  return std::max(kShare * cost,
-                  std::min(best, limits_.redo_max - kShare * cost));
+  return std::max(share_ * cost,
+                  std::min(best, limits_.redo_max - share_ * cost));
 }
 
-bool CutSchedule::IsDue(int64_t labels, int64_t bytes) const {
+bool CutSchedule::IsDue(int64_t labels, int64_t cut_bytes,
+                        int64_t held_bytes) const {
   // Most labels that wait are used up, so the last cut says how many are not.
-  const absl::Duration cost = CostOf(cut_labels_, bytes);
+  const absl::Duration cost = CostOf(cut_labels_, cut_bytes);
   const absl::Duration since = now_ - last_cut_;
   if (!is_busy_) return true;
   const bool are_too_many =
-      bytes > 2 * cut_bytes_ + limits_.held_bytes_max ||
+      held_bytes > 2 * cut_bytes_ + limits_.held_bytes_max ||
       labels > std::max(kLabelsPerCopy * cut_labels_, limits_.labels_max);
   return since >=
-         (is_early_ || are_too_many ? kShare * cost : IntervalFor(cost));
+         (is_early_ || are_too_many ? share_ * cost : IntervalFor(cost));
 }
 
 void CutSchedule::NoteCut(int64_t labels, int64_t bytes) {

@@ -10,7 +10,8 @@
 // The rate of losses is learned: one a day and agent, until experience says
 // otherwise. Copies take a tenth of the links while there is work, so no
 // interval is shorter than ten times the cost. A bound on what a loss may cost,
-// or on memory, makes it shorter than the best one.
+// or on memory, makes it shorter than the best one; for the former, which a
+// user asks for, copies may take a third of the links.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
@@ -39,8 +40,10 @@ struct CutLimits {
 
 class CutSchedule {
  public:
-  // Copies take one part in so many of a link that has work to do.
+  // Copies take one part in so many of a link that has work to do; the latter
+  // if there is a bound on what a loss may cost.
   static constexpr int64_t kShare = 10;
+  static constexpr int64_t kShareOfBound = 3;
   // Bytes a second of a link of unknown rate: 1 Gbit/s.
   static constexpr double kUnknownRate = 125e6;
   // The messages of one copy take so long of either agent.
@@ -49,7 +52,10 @@ class CutSchedule {
   // reason to copy more than one in so many.
   static constexpr int64_t kLabelsPerCopy = 8;
 
-  explicit CutSchedule(const CutLimits& limits) : limits_(limits) {}
+  explicit CutSchedule(const CutLimits& limits)
+      : limits_(limits),
+        share_(limits.redo_max < absl::InfiniteDuration() ? kShareOfBound
+                                                          : kShare) {}
 
   // From now on `agents` agents run the job; `lost` of those before have died.
   // If they are other ones the next cut comes early, for labels have fewer
@@ -66,8 +72,10 @@ class CutSchedule {
   // When HasRoom() is true again.
   absl::Time NextRoom() const;
 
-  // A cut is to begin, where so many labels wait and so many bytes are held.
-  bool IsDue(int64_t labels, int64_t bytes) const;
+  // A cut is to begin, where so many labels wait, the cut would have so many
+  // bytes, and this agent holds so many: also what was used up since the last
+  // one.
+  bool IsDue(int64_t labels, int64_t cut_bytes, int64_t held_bytes) const;
   // It has begun, with so many of them.
   void NoteCut(int64_t labels, int64_t bytes);
   // All copies of the last cut were sent, and other labels wait or not.
@@ -86,6 +94,7 @@ class CutSchedule {
   double BytesPerSecond() const;  // for copies
 
   const CutLimits limits_;
+  const int64_t share_;
   absl::Time now_ = absl::InfinitePast();
   bool is_busy_ = true;
   double rate_ = kUnknownRate;

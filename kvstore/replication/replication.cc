@@ -223,9 +223,25 @@ bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   return true;
 }
 
+// What a cut would copy is counted when one may be due by the last count: all
+// that is held grows from cut to cut, and would say that none is worth it.
+bool Replication::IsCutDue() {
+  const int64_t labels = cut_queue_.waiting_count();
+  if (labels == 0 || !cuts_.IsDue(labels, in_use_bytes_, held_bytes_)) {
+    return false;
+  }
+  in_use_bytes_ = 0;
+  cut_queue_.ForEachWaiting([this](const Label& label) {
+    const LabelEntry* entry = labels_.shard.Find(label);
+    const bool joins = entry != nullptr && entry->is_home && entry->IsBound() &&
+                       !retention_.IsUsedUpHere(label, *entry);
+    if (joins) in_use_bytes_ += entry->value.bytes();
+  });
+  return cuts_.IsDue(labels, in_use_bytes_, held_bytes_);
+}
+
 void Replication::SendCut(const Pass& pass) {
-  if (!cut_queue_.IsCutting() && cut_queue_.waiting_count() > 0 &&
-      cuts_.IsDue(cut_queue_.waiting_count(), held_bytes_)) {
+  if (!cut_queue_.IsCutting() && IsCutDue()) {
     int64_t bytes = 0;
     cut_queue_.Begin(
         [&](const Label& label) { return JoinsCut(pass.now, label, bytes); });

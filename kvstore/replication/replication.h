@@ -83,6 +83,7 @@ class Replication {
   bool JoinsCut(absl::Time now, const Label& label, int64_t& bytes);
   void SendCopyOf(const Pass& pass, const Label& label);
   void SendCut(const Pass& pass);
+  bool IsCutDue();
 
   LabelContext& job_;
   LabelTable& labels_;
@@ -97,8 +98,10 @@ class Replication {
   bool are_bytes_ = false;
   CutQueue cut_queue_;
   CutSchedule cuts_;
-  absl::Time next_look_ = absl::InfinitePast();       // at links and at memory
-  int64_t held_bytes_ = 0;                            // as of then, and since
+  absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
+  int64_t held_bytes_ = 0;                       // as of then, and since
+  // That a cut would have copied when one was last thought of.
+  int64_t in_use_bytes_ = 0;
   absl::btree_map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()
 };
 

@@ -30,7 +30,7 @@ class CutScheduleTest : public testing::Test {
   // After how many seconds a cut of so many bytes is due.
   double DueAfter(int64_t bytes) {
     double seconds = 0;
-    while (!cuts_->IsDue(1, bytes) && seconds < 1e6) {
+    while (!cuts_->IsDue(1, bytes, bytes) && seconds < 1e6) {
       seconds += 0.5;
       Pass(absl::Seconds(0.5));
     }
@@ -48,6 +48,24 @@ TEST_F(CutScheduleTest, TheIntervalIsYoungs) {
               415.7, 1);
   // Meanwhile none is lost.
   EXPECT_NEAR(DueAfter(100'000'000), 450, 20);
+}
+
+// Halos that neighbours may need again pile up from cut to cut.
+TEST_F(CutScheduleTest, WhatIsUsedUpCostsACutNothing) {
+  Start({.redo_max = absl::Seconds(5)});
+  // 20 MB are in use, 30 MB a second are made.
+  constexpr int64_t kInUse = 20'000'000;
+  int64_t held = kInUse;
+  int cuts = 0;
+  for (int tick = 0; tick < 600; ++tick) {
+    Pass(absl::Milliseconds(100));
+    held += 3'000'000;
+    if (!cuts_->IsDue(1, kInUse, held)) continue;
+    cuts_->NoteCut(1, kInUse);
+    held = kInUse;
+    ++cuts;
+  }
+  EXPECT_EQ(cuts, 13);  // every 5 s, less three times the 0.2 s of a cut
 }
 
 TEST_F(CutScheduleTest, CopiesTakeATenthOfTheLinksAtMost) {
@@ -75,7 +93,7 @@ TEST_F(CutScheduleTest, CopiesTakeATenthOfTheLinksAtMost) {
     }
   }
   EXPECT_NEAR(static_cast<double>(sent), 100e6, 5e6);
-  EXPECT_TRUE(cuts_->IsDue(1, 1'000'000'000));
+  EXPECT_TRUE(cuts_->IsDue(1, 1'000'000'000, 1'000'000'000));
 }
 
 TEST_F(CutScheduleTest, ExperienceOfLossesCounts) {
@@ -116,8 +134,8 @@ TEST_F(CutScheduleTest, WorkIsAtRiskUntilACutIsWhole) {
 TEST_F(CutScheduleTest, ABoundOnWhatIsLostMakesMoreCuts) {
   Start({.redo_max = absl::Seconds(30)});
   // The work during a cut may be lost, too.
-  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(1)), absl::Seconds(20));
-  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(2.5)), absl::Seconds(25));
+  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(1)), absl::Seconds(27));
+  EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(10)), absl::Seconds(30));
 }
 
 TEST_F(CutScheduleTest, MemoryMakesMoreCuts) {
@@ -132,11 +150,11 @@ TEST_F(CutScheduleTest, ManyLabelsMakeMoreCuts) {
   Start({.labels_max = 500});
   cuts_->NoteCut(100, 1);
   Pass(absl::Milliseconds(3));
-  EXPECT_FALSE(cuts_->IsDue(801, 1));
+  EXPECT_FALSE(cuts_->IsDue(801, 1, 1));
   // Ten times the 0.4 ms of the messages.
   Pass(absl::Milliseconds(2));
-  EXPECT_FALSE(cuts_->IsDue(800, 1));
-  EXPECT_TRUE(cuts_->IsDue(801, 1));
+  EXPECT_FALSE(cuts_->IsDue(800, 1, 1));
+  EXPECT_TRUE(cuts_->IsDue(801, 1, 1));
 }
 
 TEST_F(CutScheduleTest, AfterAChangeOfMembersTheNextCutComesEarly) {

@@ -13,6 +13,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/find_agents.h"
@@ -192,6 +193,7 @@ class ClusterRun {
                       .wanted = std::max(alive, started_)};
       NotePlace(program_.job.program, time(), moment);
       NoteInputs(moment);
+      WarnOfRisk(progress);
       progress.Update(clock_.Now(), moment);
       InjectFaults(progress);
       TakeStarted(absl::ZeroDuration(), progress);
@@ -234,6 +236,20 @@ class ClusterRun {
     tasks_before_ = ledger_.tasks_done();
     progress.PrintLine("agents are there again, and have the job");
     return absl::OkStatus();
+  }
+
+  // Where links don't carry as many cuts as --redo-at-most asks for.
+  void WarnOfRisk(ProgressPrinter& progress) {
+    const double asked = options_.redo_max_seconds;
+    const double risk =
+        1e-3 * static_cast<double>(ledger_.TotalStats().at_risk_ms);
+    if (asked <= 0 || risk < 1.2 * asked + 1 || std::exchange(told_risk_, true))
+      return;
+    progress.PrintLine(absl::StrFormat(
+        "--redo-at-most %.3g s can't be kept: %.1f s of an agent's work are in "
+        "no cut, for links carry none as often; the report says how much in "
+        "the end",
+        asked, risk));
   }
 
   // Shows the share of large inputs that agents have, until they have all.
@@ -524,6 +540,7 @@ class ClusterRun {
   std::vector<std::string> unheard_;
   std::string note_;  // reason why the job waits, as agents tell
   std::string said_note_;
+  bool told_risk_ = false;
   std::set<std::string> troubles_;  // of agents, as they say
 };
 
