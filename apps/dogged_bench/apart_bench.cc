@@ -50,21 +50,25 @@ std::vector<BenchRow> BenchApart(const BenchOptions& options) {
                                .functions = {"fill"}};
   const KernelCompiler compiler(
       {.cache_directory = KernelCacheDirectory("", "")});
-  const KernelProcesses processes(absl::StrCat(BenchFolder(), "/dogged"));
+  const std::string program = absl::StrCat(BenchFolder(), "/dogged");
   const auto here = compiler.LoadHere(spec);
-  const auto apart = processes.Load(spec);
+  const auto apart = KernelProcesses({.is_on = false}, program).Load(spec);
+  const auto jailed = KernelProcesses({}, program).Load(spec);
   DOGGED_CHECK(here.ok() && apart.ok()) << apart.status().ToString();
+  DOGGED_CHECK(jailed.ok()) << jailed.status().ToString();
   std::vector<BenchRow> rows;
   for (const int64_t bytes : {128, 32 << 10, 512 << 10, 8 << 20}) {
     const Shape shape{bytes / 8};
     Value input = Value::Allocate(ElementType::kInt64, shape);
     std::fill(input.mutable_span<int64_t>().begin(),
               input.mutable_span<int64_t>().end(), 1);
-    std::vector<double> times[2];
+    std::vector<double> times[3];
     MicrosPerCall(**apart, input, shape);  // pages are new once
+    MicrosPerCall(**jailed, input, shape);
     for (int sample = 0; sample < options.samples; ++sample) {
       times[0].push_back(MicrosPerCall(**here, input, shape));
       times[1].push_back(MicrosPerCall(**apart, input, shape));
+      times[2].push_back(MicrosPerCall(**jailed, input, shape));
     }
     const std::string name = absl::StrCat("call_here_", bytes);
     const double base = Median(times[0]);
@@ -72,6 +76,9 @@ std::vector<BenchRow> BenchApart(const BenchOptions& options) {
     rows.push_back({name, base, "us", options.samples, "", 0});
     rows.push_back({absl::StrCat("call_apart_", bytes), cost, "us",
                     options.samples, name, cost / base});
+    const double jail_cost = Median(times[2]);
+    rows.push_back({absl::StrCat("call_jailed_", bytes), jail_cost, "us",
+                    options.samples, name, jail_cost / base});
   }
   return rows;
 }

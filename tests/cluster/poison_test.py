@@ -30,8 +30,12 @@ LIBRARY = r"""
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <unistd.h>
 struct value {
@@ -55,12 +59,37 @@ __attribute__((constructor)) static void begin() {
   const char* how = getenv("POISON_LOAD");
   if (how == nullptr) return;
   if (*how == 'a') abort();
+  if (*how == 's') {
+    socket(AF_INET, SOCK_STREAM, 0);
+    return;
+  }
   if (*how == 'd') {  // no call comes through any more, where they come from
     shutdown(3, SHUT_RD);
     return;
   }
   speak();
   for (;;) pause();
+}
+// True if the file of that name in the user's home could be read.
+static bool reads(const char* name) {
+  const std::string path = std::string(getenv("HOME")) + name;
+  return open(path.c_str(), O_RDONLY) >= 0;
+}
+// True if it gets so many times 1 GB of memory to write to.
+static bool gets_gigabytes(int count) {
+  for (int i = 0; i < count; ++i) {
+    if (mmap(nullptr, 1 << 30, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) {
+      return false;
+    }
+  }
+  return true;
+}
+static int threads() {
+  int sum = 0;
+  #pragma omp parallel for num_threads(3) reduction(+ : sum)
+  for (int i = 0; i < 3; ++i) sum += 1;
+  return sum;
 }
 static bool is_marked() { return access(getenv("POISON_MARK"), F_OK) == 0; }
 // More stack than there is, in steps that the compiler can't take together.
@@ -86,6 +115,19 @@ extern "C" int fill(const value*, value* out, const double* numbers) {
   }
 KERNEL(good, printf("a kernel prints\n"))
 KERNEL(privileges, if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) abort())
+KERNEL(opens_socket, socket(AF_INET, SOCK_STREAM, 0))
+KERNEL(forks, if (fork() == 0) pause())
+KERNEL(executes, execl("/bin/true", "true", nullptr))
+KERNEL(kills, kill(getppid(), SIGKILL))
+KERNEL(traces, ptrace(PTRACE_ATTACH, getppid(), 0, 0))
+KERNEL(makes, creat(getenv("POISON_MARK"), 0600))
+KERNEL(removes, unlink(getenv("POISON_KEPT")))
+KERNEL(shrinks, if (ftruncate(4, 0) != 0) abort())
+KERNEL(rewinds, if (lseek(2, 0, SEEK_SET) == 0) return 9)
+KERNEL(reads_key, if (reads("/.ssh/id")) return 9)
+KERNEL(reads_passwords, if (open("/etc/passwd", O_RDONLY) >= 0) return 9)
+KERNEL(takes_memory, if (gets_gigabytes(4096)) return 9)
+KERNEL(shares, if (threads() != 3) return 9)
 KERNEL(segv, *static_cast<volatile int*>(nullptr) = 1)
 KERNEL(aborts, abort())
 KERNEL(exits, exit(0))
@@ -98,6 +140,7 @@ KERNEL(beyond, b[20] = 1)
 KERNEL(far_before, b[-512] = 1)
 KERNEL(far_beyond, b[20 + 512] = 1)
 KERNEL(to_input, static_cast<double*>(in[0].data)[1] = 1)
+KERNEL(waits, pause())
 KERNEL(endless, speak(); for (;;) pause())
 KERNEL(once, if (!is_marked()) { speak(); for (;;) pause(); })
 KERNEL(moody, if (is_marked()) b[7] += 1; creat(getenv("POISON_MARK"), 0600))
@@ -137,6 +180,28 @@ SINS = {
 }
 
 
+REFUSED = ("was ended at the system call {}, which its jail does not let "
+           "through (--libraries apart: no jail)")
+# Acts of a kernel that its jail ends, and the system call.
+REFUSALS = {
+    "opens_socket": "socket",
+    "forks": "clone",
+    "executes": "execve",
+    "kills": "kill",
+    "traces": "ptrace",
+    "makes": "creat",
+    "removes": "unlink",
+    "shrinks": "ftruncate",
+}
+# Acts that fail in the jail, and succeed without one.
+FAILURES = ("reads_key", "reads_passwords", "rewinds", "takes_memory")
+# Runs a command as a user without rights where nobody gets namespaces.
+WITHOUT_NAMESPACES = [
+    "unshare", "--user", "--map-root-user", "sh", "-c",
+    "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv "
+    "--bounding-set=-all --inh-caps=-all \"$@\"", "sh"]
+
+
 def check(what, got, expected, report=""):
     if got != expected:
         raise SystemExit(f"{what}: {got}, not {expected}\n{report}")
@@ -170,28 +235,43 @@ def children(pid):
     return [child for child in out if not has_ended(child)]
 
 
+def status_of(pid):
+    with open(f"/proc/{pid}/status") as file:
+        pairs = (line.partition(":") for line in file)
+        return {name: value.strip() for name, _, value in pairs}
+
+
 def parent(pid):
     with open(f"/proc/{pid}/stat") as file:
         return int(file.read().rsplit(")", 1)[1].split()[1])
 
 
 class Poison:
-    """The library, programs that use it, and the pipe."""
+    """The library, programs that use it, and the pipe, which is for kernels
+    without a jail. A home with a secret."""
 
-    def __init__(self):
+    def __init__(self, libraries="jailed"):
+        os.environ["DOGGED_LIBRARIES"] = libraries
         self.folder = tempfile.TemporaryDirectory()
         self.clients = []
         self.processes = []
         self.pipe = os.path.join(self.folder.name, "pipe")
         self.mark = os.path.join(self.folder.name, "mark")
         os.mkfifo(self.pipe)
+        self.kept = os.path.join(self.folder.name, "kept")
+        os.mkdir(os.path.join(self.folder.name, ".ssh"))
+        for path in (self.kept, os.path.join(self.folder.name, ".ssh", "id")):
+            with open(path, "w") as file:
+                file.write("secret")
+        os.environ["HOME"] = self.folder.name
+        os.environ["POISON_KEPT"] = self.kept
         os.environ["POISON_PIPE"] = self.pipe
         os.environ["POISON_MARK"] = self.mark
         source = os.path.join(self.folder.name, "mine.cc")
         with open(source, "w") as file:
             file.write(LIBRARY)
         subprocess.run(
-            ["c++", "-shared", "-fPIC", "-o",
+            ["c++", "-shared", "-fPIC", "-fopenmp", "-o",
              os.path.join(self.folder.name, "mine.so"), source], check=True)
 
     def __enter__(self):
@@ -252,13 +332,17 @@ def case_embedded():
         check("check", report["check_passed"], True, words)
         check("what the kernel prints", words.count("a kernel prints\n"), 2,
               words)
+        os.environ["DOGGED_LIBRARIES"] = "apart"
         _, words = run(poison.program("moody"), "--check", expect=1)
         check("what differs", words.count(
             "A: 1 of 120 differ, the first at [3, 1, 2]: "), 1, words)
         os.remove(poison.mark)
-        for kernel, what in SINS.items():
-            _, words = run(poison.program(kernel), expect=1)
-            check(kernel, error_of(words), failure(kernel, what), words)
+        for libraries in ("apart", "jailed"):
+            os.environ["DOGGED_LIBRARIES"] = libraries
+            for kernel, what in SINS.items():
+                _, words = run(poison.program(kernel), expect=1)
+                check(kernel, error_of(words), failure(kernel, what), words)
+        os.environ["DOGGED_LIBRARIES"] = "apart"
         _, words = run(poison.program("late"), "--check", expect=1)
         check("late", error_of(words),
               failure("late", "was ended by signal 6 (aborted), twice"), words)
@@ -299,6 +383,9 @@ def case_agents():
               ["alive"] * 3)
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
+    with Poison("apart") as poison, Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
         # A job that ends without its client leaves its results, and no kernel
         # process.
         client = poison.start("once", "--cluster", cluster.addresses[0])
@@ -328,6 +415,102 @@ def case_privileges():
         run(poison.program("privileges"))
         cluster.start()
         cluster.run(poison.program("privileges"))
+        # Without a jail as well.
+        run(poison.program("privileges"), "--libraries", "apart")
+
+
+def check_jail(poison, command):
+    """All that a kernel may not do, with `command` before `dogged run`."""
+    def jailed(kernel, expect, env=None, more=()):
+        log = os.path.join(poison.folder.name, "log")
+        with open(log, "w") as file:
+            done = subprocess.run(
+                [*command, DOGGED, "run", poison.program(kernel), *more],
+                stdout=subprocess.DEVNULL, stderr=file, timeout=240,
+                env={**os.environ, **(env or {})})
+        with open(log) as file:
+            words = file.read()
+        check(kernel + "'s exit status", done.returncode, expect, words)
+        return words
+
+    for kernel, call in REFUSALS.items():
+        words = jailed(kernel, 1)
+        check(kernel, error_of(words), failure(kernel, REFUSED.format(call)))
+    for kernel in FAILURES:
+        words = jailed(kernel, 0)
+        if "can read files" in words:
+            raise SystemExit(words)
+        words = jailed(kernel, 1, more=["--libraries", "apart"])
+        check(kernel, error_of(words), failure(kernel, "gave up with code 9"))
+    # A library may have threads, and needs libraries that are not loaded yet.
+    jailed("shares", 0)
+    words = jailed("good", 3, env={"POISON_LOAD": "socket"})
+    check("a library that opens a socket as it is loaded",
+          error_of(words).split(": ", 2)[2],
+          "mine.so: can't be loaded: it " + REFUSED.format("socket"), words)
+    check("files", (os.path.exists(poison.mark), os.path.exists(poison.kept)),
+          (False, True))
+
+
+def case_jail():
+    """A kernel may compute and no more: all else is refused, or ends it, and
+    the job says which task it was. Agents and other jobs go on."""
+    with Poison() as poison, Standing(DOGGED) as cluster:
+        heat = run(HEAT)[0]["result_digest"]
+        check_jail(poison, [])
+        for _ in range(2):
+            cluster.start()
+        for at, (kernel, call) in enumerate(REFUSALS.items()):
+            _, words = cluster.run(poison.program(kernel), at=at % 2, expect=1)
+            check(kernel, error_of(words),
+                  failure(kernel, REFUSED.format(call)), words)
+        check("digest", cluster.run(HEAT)[0]["result_digest"], heat)
+        for agent in cluster.agents:
+            check("an agent", agent.poll(), None)
+        check("files",
+              (os.path.exists(poison.mark), os.path.exists(poison.kept)),
+              (False, True))
+        # Each wall of the jail by itself.
+        poison.start("waits", "--cluster", cluster.addresses[0],
+                     stderr=subprocess.DEVNULL)
+        filtered = []
+
+        def find():
+            filtered[:] = [
+                child for agent in cluster.agents
+                for child in children(agent.pid)
+                if status_of(child)["Seccomp"] == "2"]
+            return filtered
+
+        await_that("a process has a filter", find)
+        status = status_of(filtered[0])
+        check("rights", {name: status[name] for name in status if name in (
+            "NoNewPrivs", "CapEff", "CapPrm")},
+            {"NoNewPrivs": "1", "CapEff": "0" * 16, "CapPrm": "0" * 16})
+        with open(f"/proc/{filtered[0]}/limits") as file:
+            limits = file.read()
+        for name, limit in (("Max core file size", 0), ("Max open files", 64)):
+            line = [one for one in limits.splitlines() if one.startswith(name)]
+            check(name, line[0][len(name):].split()[:2], [str(limit)] * 2)
+        if subprocess.run(["unshare", "--user", "--mount", "--net", "true"],
+                          check=False).returncode == 0:
+            shared = [space for space in ("user", "mnt", "net", "ipc", "uts")
+                      if os.readlink(f"/proc/{filtered[0]}/ns/{space}")
+                      == os.readlink(f"/proc/self/ns/{space}")]
+            check("namespaces that it shares", shared, [])
+            strange = set(os.listdir(f"/proc/{filtered[0]}/root")) - {
+                "etc", "lib", "lib32", "lib64", "opt", "proc", "usr"}
+            check("what its root has", strange, set())
+
+
+def case_jail_refused():
+    """The same where the host gives no namespaces, as containers do; Landlock
+    hides files there."""
+    if subprocess.run([*WITHOUT_NAMESPACES, "true"], check=False).returncode:
+        print("skipped: no namespace of users, to refuse them in")
+        sys.exit(77)
+    with Poison() as poison:
+        check_jail(poison, WITHOUT_NAMESPACES)
 
 
 def case_allowed():
@@ -373,7 +556,7 @@ def case_allowed():
 def case_endless():
     """A kernel that never returns: one signal ends the run, also one that goes
     to all of the terminal's group, and the kernel process with it."""
-    with Poison() as poison:
+    with Poison("apart") as poison:
         for send in (os.kill, os.killpg):
             for number in (signal.SIGTERM, signal.SIGINT):
                 # The run has one descriptor more, of a number that no kernel
@@ -408,7 +591,7 @@ def case_endless():
 def case_endless_agents():
     """The same with agents: jobs of others go on, a cancelled one sets its
     workers free, and an agent that is told to leave leaves."""
-    with Poison() as poison, Standing(DOGGED) as cluster:
+    with Poison("apart") as poison, Standing(DOGGED) as cluster:
         heat = run(HEAT, "-D", "N=20001")[0]["result_digest"]
         expected = run(poison.program("good"))[0]["result_digest"]
         for _ in range(3):
@@ -451,7 +634,7 @@ def case_endless_agents():
 def case_endless_here():
     """A kernel that never returns within an agent: SIGTERM ends that one, too,
     although nobody can stop the kernel."""
-    with Poison() as poison, Standing(DOGGED) as cluster:
+    with Poison("apart") as poison, Standing(DOGGED) as cluster:
         cluster.start("--libraries", "here")
         poison.start("endless", "--cluster", cluster.addresses[0],
                      stderr=subprocess.DEVNULL)
@@ -463,7 +646,7 @@ def case_endless_here():
 def case_killed():
     """A kernel process that is killed once costs a call, not the job. An agent
     that is killed leaves no kernel process."""
-    with Poison() as poison, Standing(DOGGED) as cluster:
+    with Poison("apart") as poison, Standing(DOGGED) as cluster:
         expected = run(poison.program("good"))[0]["result_digest"]
         for _ in range(3):
             cluster.start()

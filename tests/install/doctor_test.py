@@ -20,6 +20,21 @@ import tempfile
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
 
+# A host that refuses namespaces and Landlock.
+NO_WALLS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/syscall.h>
+int unshare(int spaces) { errno = EPERM; return -1; }
+long syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (number == SYS_landlock_create_ruleset) { errno = EOPNOTSUPP; return -1; }
+  long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+  return next(number, a, b, c, d, e, f);
+}
+"""
+
+
 def check(what, holds, report=""):
     if not holds:
         raise SystemExit(f"{what}\n{report}")
@@ -143,6 +158,24 @@ def case_compiler():
     with tempfile.TemporaryDirectory() as folder:
         env = {"DOGGED_CC": "/no/such/cc", "XDG_CACHE_HOME": folder}
         finding("compiler", "warning", "/no/such/cc", env=env)
+
+
+def case_jail():
+    """Kernels of users can compute alone; a host that refuses a wall of their
+    jail is told of."""
+    finding("jail", "ok", "can compute")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words, code in (
+                ("filters", "can't be jailed: no filter of system calls",
+                 "int seccomp_load(void* filter) { return -22; }"),
+                ("walls", "can read files of this user here (no namespaces: "
+                 "Operation not permitted; no Landlock: Operation not",
+                 NO_WALLS)):
+            path = os.path.join(folder, name)
+            subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o",
+                            path], input=code, text=True, check=True)
+            finding("jail", "warning", words, env={
+                "LD_PRELOAD": path, "ASAN_OPTIONS": "verify_asan_link_order=0"})
 
 
 def case_port():

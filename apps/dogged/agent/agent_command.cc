@@ -138,8 +138,7 @@ class AgentProcess {
         wire_(WireModeOf(options, keys_ != nullptr)),
         temporary_folder_(environment.temporary_folder),
         kernels_(environment,
-                 options.libraries == "here" ? KernelSource::Libraries::kHere
-                                             : KernelSource::Libraries::kApart,
+                 LibraryPlace::Of(options.libraries, options.workers),
                  std::move(allowed)),
         rng_(environment.entropy) {}
   ~AgentProcess() { SetValueMemory(nullptr); }

@@ -17,13 +17,13 @@ struct AgentCommandOptions {
   int fabric_port = 0;    // 0: any
   std::vector<std::string> join;
   int workers = 0;
-  int64_t memory_bytes = 0;         // 0: no bound
-  bool has_memory = false;          // that is as the user says
-  std::string directory;            // empty: none
-  std::string arena = "on";         // or "off"
-  std::string libraries = "apart";  // or "here"
-  std::string kernels = "any";      // see AllowedLibraries::Parse()
-  bool small_pages = false;         // for code
+  int64_t memory_bytes = 0;          // 0: no bound
+  bool has_memory = false;           // that is as the user says
+  std::string directory;             // empty: none
+  std::string arena = "on";          // or "off"
+  std::string libraries = "jailed";  // see LibraryPlace
+  std::string kernels = "any";       // see AllowedLibraries::Parse()
+  bool small_pages = false;          // for code
   std::string topology_id;
   std::string
       topology_file;  // of the site; see routing/topology/site_topology.h

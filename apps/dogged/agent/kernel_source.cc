@@ -12,11 +12,13 @@
 
 namespace dogged {
 
-KernelSource::KernelSource(const Environment& environment, Libraries libraries,
+KernelSource::KernelSource(const Environment& environment,
+                           const LibraryPlace& libraries,
                            AllowedLibraries allowed)
     : compiler_({.compiler = environment.compiler,
                  .cache_directory = environment.cache_directory}),
       libraries_(libraries),
+      processes_(libraries.Jail()),
       allowed_(std::move(allowed)) {
   numeric_parts_ = NumericPartsHere();
   AddBlasKernels(registry_);
@@ -30,8 +32,9 @@ LoadLibrary KernelSource::load_library() const {
   return [this](const KernelLibrarySpec& spec)
              -> absl::StatusOr<std::shared_ptr<KernelLibrary>> {
     DOGGED_RETURN_IF_ERROR(allowed_.Check(spec));
-    return libraries_ == Libraries::kHere ? compiler_.LoadHere(spec)
-                                          : processes_.Load(spec);
+    return libraries_.kind == LibraryPlace::Kind::kHere
+               ? compiler_.LoadHere(spec)
+               : processes_.Load(spec);
   };
 }
 

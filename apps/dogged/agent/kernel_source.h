@@ -3,10 +3,9 @@
 #ifndef DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
 #define DOGGED_APPS_DOGGED_AGENT_KERNEL_SOURCE_H_
 
-#include <cstdint>
-
 #include "absl/status/statusor.h"
 #include "apps/dogged/agent/allowed_libraries.h"
+#include "apps/dogged/agent/library_place.h"
 #include "apps/dogged/process/environment.h"
 #include "dsl/kernels/c_kernels.h"
 #include "runtime/exec/kernels/kernel_library.h"
@@ -21,10 +20,8 @@ namespace dogged {
 // SetUpBlas() came before: numeric classes depend on it.
 class KernelSource {
  public:
-  // Libraries of the user's own run in processes of their own, or in this one.
-  enum class Libraries : uint8_t { kApart, kHere };
   explicit KernelSource(const Environment& environment,
-                        Libraries libraries = Libraries::kApart,
+                        const LibraryPlace& libraries = {},
                         AllowedLibraries allowed = {});
 
   const KernelRegistry& registry() const { return registry_; }
@@ -47,8 +44,8 @@ class KernelSource {
  private:
   KernelRegistry registry_;
   KernelCompiler compiler_;
+  LibraryPlace libraries_;
   KernelProcesses processes_;
-  Libraries libraries_;
   AllowedLibraries allowed_;
   NumericParts numeric_parts_;
 };

@@ -76,9 +76,7 @@ class AgentFlags : public CommandFlags {
     AddChoice(command_, "--arena", options_.arena, {"on", "off"},
               "on: agents of this host read large values in place; off: "
               "values are copied");
-    AddChoice(command_, "--libraries", options_.libraries, {"apart", "here"},
-              "users' kernels run apart, in processes of their own, or "
-              "here: faster, but they can end the agent");
+    AddLibraries(command_, options_.libraries);
     command_
         .add_option("--kernels", options_.kernels,
                     "users' libraries that it runs: builtin (none), "

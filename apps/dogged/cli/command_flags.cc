@@ -1,6 +1,7 @@
 #include "apps/dogged/cli/command_flags.h"
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/agent/library_place.h"
 #include "apps/dogged/cli/flag_values.h"
 #include "runtime/base/status.h"
 
@@ -19,6 +20,17 @@ void AddChoice(CLI::App& app, const char* name, std::string& value,
   app.add_option(name, value, what)
       ->check(CLI::IsMember(choices))
       ->capture_default_str();
+}
+
+void AddLibraries(CLI::App& command, std::string& libraries) {
+  command
+      .add_option("--libraries", libraries,
+                  "users' kernels run jailed, in processes that may compute "
+                  "and no more; apart, in processes that may do what you may; "
+                  "or here: faster, but they can end the agent")
+      ->check(CLI::IsMember(LibraryPlace::Names()))
+      ->capture_default_str()
+      ->envname("DOGGED_LIBRARIES");
 }
 
 void AddKeyOptions(CLI::App& command, KeyChoice& choice) {

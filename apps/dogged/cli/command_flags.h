@@ -40,6 +40,9 @@ void AddChoice(CLI::App& app, const char* name, std::string& value,
                const std::vector<std::string>& choices,
                const std::string& what);
 
+// --libraries.
+void AddLibraries(CLI::App& command, std::string& libraries);
+
 // --key-file and --insecure.
 void AddKeyOptions(CLI::App& command, KeyChoice& choice);
 

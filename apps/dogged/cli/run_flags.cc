@@ -36,6 +36,7 @@ class RunFlags : public CommandFlags {
         ->allow_extra_args(false);
     command_.add_flag("--check", options_.check,
                       "compare with a serial run, bit by bit");
+    AddLibraries(command_, options_.libraries);
     command_.add_flag("--search-only", options_.search_only,
                       "no notification, only the backward search");
     command_.add_option("--seed", seed_, "of every random choice")

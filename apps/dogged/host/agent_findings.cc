@@ -11,6 +11,7 @@
 #include "routing/trust/key_ring.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernels/kernel_library.h"
+#include "runtime/exec/kernels/kernel_processes.h"
 
 namespace dogged {
 namespace {
@@ -115,6 +116,22 @@ Finding KeyFinding(const AgentPlace& place, const Environment& environment) {
           "dogged key new, and the same file for all agents and clients"};
 }
 
+Finding JailFinding() {
+  const auto refused = KernelProcesses(KernelJail()).TryJail();
+  if (!refused.ok()) {
+    return {Level::kWarning, "jail",
+            absl::StrCat(refused.status().message(), ": they don't run here"),
+            "agent --libraries apart runs them without a jail"};
+  }
+  if (!refused->empty()) {
+    return {Level::kWarning, "jail", *refused,
+            "allow namespaces of users (sysctl user.max_user_namespaces; "
+            "profile of the container) or Landlock; or run agents with "
+            "--kernels builtin"};
+  }
+  return {Level::kOk, "jail", "kernels of users can compute, and no more", ""};
+}
+
 // The numeric host of `listen`, for libfabric.
 std::string HostOf(const std::string& listen) {
   const auto address = ResolveAddress(listen);
@@ -145,6 +162,7 @@ std::vector<Finding> AgentFindings(const AgentPlace& place,
   out.push_back(KeyFinding(place, environment));
   out.push_back(BlasFinding());
   out.push_back(CompilerFinding(environment));
+  out.push_back(JailFinding());
   return out;
 }
 

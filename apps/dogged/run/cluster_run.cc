@@ -63,7 +63,8 @@ class ClusterRun {
                  .temporary_folder = environment.temporary_folder,
                  .multicast = options.multicast,
                  .key_file = options.keys == nullptr ? std::string()
-                                                     : options.keys->path()}),
+                                                     : options.keys->path(),
+                 .flags = {"--libraries", options.libraries}}),
         rng_(options.seed),
         // Not by the seed: a job that was run before is to run again.
         submission_(Rng(environment.entropy).Stream("submission").Next() | 1),

@@ -57,7 +57,11 @@ absl::Status CheckOwnMemory(const RunOptions& options,
 ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   SystemClock clock;
   const absl::Time wall_start = clock.Now();
-  const KernelSource kernels(environment);
+  const KernelSource kernels(
+      environment,
+      LibraryPlace::Of(options.libraries,
+                       WorkersPerAgent(options.program.workers,
+                                       std::max(1, options.program.agents))));
   RunOptions filled = options;
   filled.program.writes_results = true;
   if (!filled.cluster.empty() &&

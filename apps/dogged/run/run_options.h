@@ -39,6 +39,7 @@ struct RunOptions {
   double kill_every_seconds = 0;  // 0: never
   std::vector<When> join_at;
   std::string multicast = "auto";
+  std::string libraries = "jailed";  // here and of own agents
   bool search_only = false;
   uint64_t seed = 0;
   bool json = false;

@@ -138,7 +138,7 @@ ExitCode SimCommand(const SimCommandOptions& options,
     PrintError(faults.status().message());
     return ExitCode::kMistyped;
   }
-  const KernelSource kernels(environment, KernelSource::Libraries::kHere);
+  const KernelSource kernels(environment, {.kind = LibraryPlace::Kind::kHere});
   ProgramOptions filled = options.program;
   filled.agents = options.agents;
   filled.workers = 1;

@@ -39,12 +39,17 @@ FaultState& StateOfFaults() {
   return state;
 }
 
-// Says where the bad address lies, then lets the signal end the process.
+// Says where the bad address lies, or which system call was refused, then lets
+// the signal end the process.
 extern "C" void HandleFault(int number, siginfo_t* info, void*) {
   const FaultState& state = StateOfFaults();
   const auto* address = static_cast<const char*>(info->si_addr);
   ProcessReply reply{.kind = ProcessReply::Kind::kFault};
-  if (address >= state.region && address < state.region + state.region_bytes) {
+  if (number == SIGSYS) {
+    reply.place = ProcessReply::Place::kSystemCall;
+    reply.offset = static_cast<uint64_t>(info->si_syscall);
+  } else if (address >= state.region &&
+             address < state.region + state.region_bytes) {
     reply.place = ProcessReply::Place::kRegion;
     reply.offset = static_cast<uint64_t>(address - state.region);
   } else if (address < state.stack_top && state.stack_bytes > 0 &&
@@ -78,6 +83,7 @@ void CatchFaults() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGSEGV, &action, nullptr);
   sigaction(SIGBUS, &action, nullptr);
+  sigaction(SIGSYS, &action, nullptr);
 }
 
 // Empty at the end.
@@ -100,6 +106,7 @@ bool Reply(const ProcessReply& reply) {
 // The functions of the library, or its defect in words.
 ProcessReply Load(absl::Span<const std::string> names,
                   std::vector<void*>& functions) {
+  if (names.empty()) return {};
   const std::string path = absl::StrCat("/proc/self/fd/", kProcessLibrary);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -179,11 +186,21 @@ bool ServeKernelCalls(int parent) {
   if (getppid() != parent) return true;  // it ended before it could be told
   const std::string first = Receive();
   if (first.empty()) return true;  // so did the job
-  const auto names = DecodeNames(first);
-  if (!names.ok()) return false;
+  const auto start = ProcessStart::Decode(first);
+  if (!start.ok()) return false;
   CatchFaults();
+  const auto jailed = start->jail.Enter();
+  if (!jailed.ok()) {
+    Reply({.kind = ProcessReply::Kind::kWrong,
+           .words =
+               absl::StrCat(": can't be jailed: ", jailed.status().message())});
+    return true;
+  }
+  // The jail may have undone PR_SET_PDEATHSIG for a moment.
+  if (start->jail.is_on && getppid() != parent) return true;
   std::vector<void*> functions;
-  const ProcessReply loaded = Load(*names, functions);
+  ProcessReply loaded = Load(start->functions, functions);
+  if (loaded.kind == ProcessReply::Kind::kDone) loaded.words = *jailed;
   if (!Reply(loaded) || loaded.kind != ProcessReply::Kind::kDone) return true;
   CallServer server(std::move(functions));
   while (true) {

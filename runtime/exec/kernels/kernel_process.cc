@@ -16,6 +16,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/exec/kernels/system_call_filter.h"
 
 extern char** environ;
 
@@ -52,10 +53,18 @@ std::string PlaceWords(const RegionPlace& place, const NativeCall& call) {
                       call.names[place.block]);
 }
 
+// For a fault that is a system call.
+std::string RefusedWords(const ProcessReply& fault) {
+  return absl::StrCat("was ended at the system call ",
+                      SystemCallName(static_cast<int>(fault.offset)),
+                      ", which its jail does not let through "
+                      "(--libraries apart: no jail)");
+}
+
 ProcessOutcome OutcomeOf(ProcessReply reply) {
   switch (reply.kind) {
     case ProcessReply::Kind::kDone:
-      return {};
+      return {ProcessOutcome::Kind::kDone, std::move(reply.words)};
     case ProcessReply::Kind::kNoMemory:
       return {.kind = ProcessOutcome::Kind::kNoMemory};
     default:
@@ -165,13 +174,13 @@ std::string KernelProcess::Reap() {
                       WEXITSTATUS(status));
 }
 
-ProcessOutcome KernelProcess::Load(absl::Span<const std::string> functions,
+ProcessOutcome KernelProcess::Load(const ProcessStart& start,
                                    absl::Duration timeout, int interrupt) {
   std::array<pollfd, 2> waits = {
       pollfd{.fd = socket_.get(), .events = POLLIN, .revents = 0},
       pollfd{.fd = interrupt, .events = POLLIN, .revents = 0}};
   int ready = -1;
-  if (Send(EncodeNames(functions))) {
+  if (Send(start.Encode())) {
     do {
       ready = poll(waits.data(), waits.size(),
                    static_cast<int>(absl::ToInt64Milliseconds(timeout)));
@@ -187,6 +196,10 @@ ProcessOutcome KernelProcess::Load(absl::Span<const std::string> functions,
     return OutcomeOf(*reply);
   }
   if (reply.ok()) Receive();  // the signal comes after its announcement
+  if (reply.ok() && reply->place == ProcessReply::Place::kSystemCall) {
+    return {ProcessOutcome::Kind::kWrong,
+            absl::StrCat(": can't be loaded: it ", RefusedWords(*reply))};
+  }
   return {ProcessOutcome::Kind::kDied,
           absl::StrCat(": can't be loaded: its process ", Reap())};
 }
@@ -241,6 +254,10 @@ ProcessOutcome KernelProcess::Run(size_t function, NativeCall& call) {
   }
   if (!Send(encoded)) return {.kind = ProcessOutcome::Kind::kLost};
   const auto reply = ProcessReply::Decode(Receive());
+  if (reply.ok() && reply->kind == ProcessReply::Kind::kFault &&
+      reply->place == ProcessReply::Place::kSystemCall) {
+    return {ProcessOutcome::Kind::kWrong, RefusedWords(*reply)};
+  }
   if (!reply.ok() || reply->kind == ProcessReply::Kind::kFault) {
     std::string words = WordsOfEnd(reply.ok() ? *reply : ProcessReply(), call);
     return {ProcessOutcome::Kind::kDied, std::move(words), was_killed_};

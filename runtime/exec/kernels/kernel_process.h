@@ -17,7 +17,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "runtime/exec/kernels/kernel_process_messages.h"
 #include "runtime/exec/kernels/kernel_region.h"
 #include "runtime/graph/kernel.h"
@@ -63,11 +62,11 @@ class KernelProcess {
   KernelProcess(const KernelProcess&) = delete;
   KernelProcess& operator=(const KernelProcess&) = delete;
 
-  // First: the functions that calls mean by their positions. Waits for
-  // `timeout` at most, and not once `interrupt`, a descriptor or -1, can be
-  // read: then the outcome is kDied.
-  ProcessOutcome Load(absl::Span<const std::string> functions,
-                      absl::Duration timeout, int interrupt);
+  // First. Waits for `timeout` at most, and not once `interrupt`, a descriptor
+  // or -1, can be read: then the outcome is kDied. The words of kDone are for
+  // the log, if there are any.
+  ProcessOutcome Load(const ProcessStart& start, absl::Duration timeout,
+                      int interrupt);
   // Fills `call.out`, which is allocated.
   ProcessOutcome Run(size_t function, NativeCall& call);
   // A wait for it ends soon, with kDied. From any thread.

@@ -77,21 +77,24 @@ absl::StatusOr<ProcessReply> ProcessReply::Decode(absl::string_view message) {
   return out;
 }
 
-std::string EncodeNames(absl::Span<const std::string> names) {
+std::string ProcessStart::Encode() const {
   Encoder out;
-  out.PutVarint(names.size());
-  for (const std::string& name : names) out.PutString(name);
+  out.PutBool(jail.is_on);
+  out.PutSigned(jail.memory_bytes_max);
+  out.PutVarint(functions.size());
+  for (const std::string& name : functions) out.PutString(name);
   return out.Take();
 }
 
-absl::StatusOr<std::vector<std::string>> DecodeNames(
-    absl::string_view message) {
+absl::StatusOr<ProcessStart> ProcessStart::Decode(absl::string_view message) {
   Decoder in(message);
-  std::vector<std::string> out;
+  ProcessStart out;
+  out.jail.is_on = in.GetBool();
+  out.jail.memory_bytes_max = in.GetSigned();
   for (int64_t left = in.GetCount(); left > 0 && in.ok(); --left) {
-    out.emplace_back(in.GetString());
+    out.functions.emplace_back(in.GetString());
   }
-  const absl::Status status = in.Finish("names of kernels");
+  const absl::Status status = in.Finish("start of a kernel process");
   if (!status.ok()) return status;
   return out;
 }

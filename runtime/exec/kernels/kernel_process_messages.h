@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "runtime/base/value.h"
+#include "runtime/exec/kernels/kernel_jail.h"
 #include "runtime/exec/kernels/kernel_region.h"
 
 namespace dogged {
@@ -23,6 +23,16 @@ constexpr int kProcessLibrary = 5;
 
 // No message is larger.
 constexpr size_t kProcessMessageBytesMax = size_t{64} << 10;
+
+// To a kernel process, first: how it is jailed, and the functions that calls
+// mean by their positions. Without any it loads no library.
+struct ProcessStart {
+  KernelJail jail;
+  std::vector<std::string> functions;
+
+  std::string Encode() const;
+  static absl::StatusOr<ProcessStart> Decode(absl::string_view message);
+};
 
 // To a kernel process: run this.
 struct ProcessCall {
@@ -43,14 +53,15 @@ struct ProcessReply {
     kDone,      // all is well
     kWrong,     // `words` name the defect of the library or the call
     kNoMemory,  // the region can't be mapped
-    kFault,     // it is about to end by a signal that a bad address has raised
+    kFault,     // it is about to end by a signal that a bad address has raised,
+                // or a system call that the jail refuses
   };
-  // Where the address of a kFault lies.
-  enum class Place : uint8_t { kElsewhere, kRegion, kStack };
+  // Where the address of a kFault lies, if it is not a system call.
+  enum class Place : uint8_t { kElsewhere, kRegion, kStack, kSystemCall };
   Kind kind = Kind::kDone;
   Place place = Place::kElsewhere;
-  uint64_t offset = 0;  // in the region
-  std::string words;
+  uint64_t offset = 0;  // in the region; or the number of the system call
+  std::string words;    // kDone: of the jail, for the agent's log
 
   // Kind, place and offset; words follow.
   using Head = std::array<char, 10>;
@@ -59,9 +70,6 @@ struct ProcessReply {
   std::string Encode() const;
   static absl::StatusOr<ProcessReply> Decode(absl::string_view message);
 };
-
-std::string EncodeNames(absl::Span<const std::string> names);
-absl::StatusOr<std::vector<std::string>> DecodeNames(absl::string_view message);
 
 }  // namespace dogged
 

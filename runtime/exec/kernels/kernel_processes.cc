@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -38,8 +39,10 @@ bool WriteAll(int fd, absl::string_view content) {
 class ProcessLibrary : public KernelLibrary {
  public:
   // `file` holds the library.
-  ProcessLibrary(std::string program, const KernelLibrarySpec& spec, int file)
+  ProcessLibrary(std::string program, KernelJail jail,
+                 const KernelLibrarySpec& spec, int file)
       : program_(std::move(program)),
+        jail_(jail),
         name_(spec.name),
         functions_(spec.functions),
         file_(file) {}
@@ -79,16 +82,20 @@ class ProcessLibrary : public KernelLibrary {
     const std::lock_guard lock(mutex_);
     return is_stopped_;
   }
+  // Into the log.
+  void SayOnce(const std::string& words);
   absl::Status Stopped() const {
     return absl::CancelledError(absl::StrCat("kernels of ", name_, " ended"));
   }
 
   const std::string program_;
+  const KernelJail jail_;
   const std::string name_;
   const std::vector<std::string> functions_;
   const Descriptor file_;
   std::mutex mutex_;
   bool is_stopped_ = false;
+  bool has_said_ = false;  // what a host refuses
   std::vector<const KernelProcess*> busy_;
   std::vector<std::unique_ptr<KernelProcess>> idle_;
 };
@@ -100,13 +107,24 @@ absl::StatusOr<std::unique_ptr<KernelProcess>> ProcessLibrary::Start(
     auto process = KernelProcess::Start(program_, name_, file_.get());
     if (!process.ok()) return process.status();
     if (!SetBusy(**process)) return Stopped();
-    loaded = (*process)->Load(functions_, kLoadTimeout, interrupt);
-    if (loaded.kind == Kind::kDone) return process;
+    loaded = (*process)->Load({jail_, functions_}, kLoadTimeout, interrupt);
+    if (loaded.kind == Kind::kDone) {
+      SayOnce(loaded.words);
+      return process;
+    }
     Drop(*std::move(process));
     if (IsStopped()) return Stopped();
     if (loaded.kind != Kind::kDied) break;
   }
   return absl::InvalidArgumentError(absl::StrCat(name_, loaded.words));
+}
+
+void ProcessLibrary::SayOnce(const std::string& words) {
+  if (words.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(has_said_, true)) {
+    Log(LogLevel::kWarning, absl::StrCat(name_, ": ", words));
+  }
 }
 
 std::unique_ptr<KernelProcess> ProcessLibrary::TakeIdle() {
@@ -196,8 +214,9 @@ absl::Status ProcessLibrary::Call(const std::string& function,
 
 }  // namespace
 
-KernelProcesses::KernelProcesses(std::string program)
-    : program_(std::move(program)),
+KernelProcesses::KernelProcesses(KernelJail jail, std::string program)
+    : jail_(jail),
+      program_(std::move(program)),
       interrupt_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void KernelProcesses::Interrupt() const {
@@ -207,17 +226,31 @@ void KernelProcesses::Interrupt() const {
   }
 }
 
+absl::StatusOr<std::string> KernelProcesses::TryJail() const {
+  // Any descriptor will do: nothing is loaded.
+  const Descriptor none(fcntl(interrupt_.get(), F_DUPFD_CLOEXEC, 16));
+  DOGGED_ASSIGN_OR_RETURN(
+      const auto process,
+      KernelProcess::Start(program_, "dogged-jail", none.get()));
+  ProcessOutcome outcome = process->Load({jail_, {}}, kLoadTimeout, -1);
+  if (outcome.kind == Kind::kDone) return std::move(outcome.words);
+  return absl::UnavailableError(
+      absl::StrCat("kernels of users", outcome.words));
+}
+
 absl::StatusOr<std::shared_ptr<KernelLibrary>> KernelProcesses::Load(
     const KernelLibrarySpec& spec) const {
   // Above the descriptors that a kernel process has; see
   // KernelProcess::Start().
   const Descriptor made(RegionMapping::Create("dogged-kernel-library"));
   const int file = fcntl(made.get(), F_DUPFD_CLOEXEC, 16);
-  auto library = std::make_shared<ProcessLibrary>(program_, spec, file);
+  auto library = std::make_shared<ProcessLibrary>(program_, jail_, spec, file);
   if (file < 0 || !WriteAll(file, spec.content)) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "no memory for the library ", spec.name, ": ", strerror(errno)));
   }
+  // No process changes what the next one loads.
+  fcntl(file, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SEAL);
   const absl::Status prepared = library->Prepare(interrupt_.get());
   if (prepared.ok()) return library;
   uint64_t count = 0;

@@ -18,18 +18,24 @@ class KernelProcesses {
  public:
   // `program` is started as a kernel process: it calls ServeKernelCalls() when
   // its first argument is "kernel-process" and its second its parent.
-  explicit KernelProcesses(std::string program = "/proc/self/exe");
+  explicit KernelProcesses(KernelJail jail,
+                           std::string program = "/proc/self/exe");
 
   // As LoadLibrary. A process has then loaded the library and is ready for
   // calls of any thread; a thread that calls and finds none idle starts one.
   // The returned library outlives this object.
   absl::StatusOr<std::shared_ptr<KernelLibrary>> Load(
       const KernelLibrarySpec& spec) const;
+  // Whether processes can be jailed on this host, in words: what it refuses
+  // although the jail holds; empty if that is nothing. Errors: kUnavailable,
+  // kResourceExhausted.
+  absl::StatusOr<std::string> TryJail() const;
   // Makes calls of Load() fail, also those under way. From any thread, and
   // from signal handlers.
   void Interrupt() const;
 
  private:
+  const KernelJail jail_;
   const std::string program_;
   const Descriptor interrupt_;
 };

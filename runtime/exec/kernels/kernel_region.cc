@@ -1,5 +1,6 @@
 #include "runtime/exec/kernels/kernel_region.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -66,7 +67,9 @@ RegionMapping::~RegionMapping() {
 }
 
 int RegionMapping::Create(const char* name) {
-  return memfd_create(name, MFD_CLOEXEC);
+  const int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd >= 0) fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+  return fd;
 }
 
 bool RegionMapping::Map(int64_t bytes, int protection) {

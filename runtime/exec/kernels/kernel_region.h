@@ -49,7 +49,8 @@ class RegionMapping {
   RegionMapping(const RegionMapping&) = delete;
   RegionMapping& operator=(const RegionMapping&) = delete;
 
-  // A new region, closed by exec; -1 if the system refuses.
+  // A new region, closed by exec, which nobody can make smaller: who maps it
+  // would be ended by a signal. -1 if the system refuses.
   static int Create(const char* name);
 
   // The region has at least `bytes`, and all can be read and written here.

@@ -1,0 +1,93 @@
+#include "runtime/exec/kernels/kernel_jail.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
+#include "runtime/exec/kernels/private_view.h"
+#include "runtime/exec/kernels/system_call_filter.h"
+
+namespace dogged {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kCanLimitMemory = false;  // sanitizers map as much as there is
+#else
+constexpr bool kCanLimitMemory = true;
+#endif
+
+constexpr rlim_t kDescriptorsMax = 64;
+// What a kernel may print to a log that is a file.
+constexpr rlim_t kPrintedMax = rlim_t{64} << 20;
+
+void Limit(__rlimit_resource resource, rlim_t most) {
+  rlimit limit = {};
+  if (getrlimit(resource, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_cur, most);
+  limit.rlim_max = std::min(limit.rlim_max, most);
+  setrlimit(resource, &limit);
+}
+
+// Folders in which the loader finds libraries that a library needs: those of
+// the system, and of LD_LIBRARY_PATH.
+std::vector<std::string> LibraryFolders() {
+  std::vector<std::string> out = {"/etc/ld.so.cache",
+                                  "/lib",
+                                  "/lib32",
+                                  "/lib64",
+                                  "/opt",
+                                  "/usr/lib",
+                                  "/usr/lib32",
+                                  "/usr/lib64",
+                                  "/usr/local/lib",
+                                  "/usr/local/lib32",
+                                  "/usr/local/lib64"};
+  void* const self = dlopen(nullptr, RTLD_NOW);
+  Dl_serinfo size = {};
+  if (self == nullptr || dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) {
+    return out;
+  }
+  std::vector<char> memory(size.dls_size);
+  auto* const list = reinterpret_cast<Dl_serinfo*>(memory.data());
+  if (dlinfo(self, RTLD_DI_SERINFOSIZE, list) != 0 ||
+      dlinfo(self, RTLD_DI_SERINFO, list) != 0) {
+    return out;
+  }
+  for (unsigned i = 0; i < list->dls_cnt; ++i) {
+    std::string folder = list->dls_serpath[i].dls_name;
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    if (folder.size() > 1 && folder.front() == '/') out.push_back(folder);
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> KernelJail::Enter() const {
+  if (!is_on) return "";
+  const PrivateView view = EnterPrivateView(LibraryFolders());
+  struct stat printed = {};
+  const bool is_file =
+      fstat(STDERR_FILENO, &printed) == 0 && S_ISREG(printed.st_mode);
+  signal(SIGXFSZ, SIG_IGN);
+  Limit(RLIMIT_FSIZE,
+        (is_file ? static_cast<rlim_t>(printed.st_size) : 0) + kPrintedMax);
+  Limit(RLIMIT_CORE, 0);
+  Limit(RLIMIT_NOFILE, kDescriptorsMax);
+  if (kCanLimitMemory && memory_bytes_max > 0) {
+    Limit(RLIMIT_DATA, static_cast<rlim_t>(memory_bytes_max));
+  }
+  DOGGED_RETURN_IF_ERROR(FilterSystemCalls());
+  if (view.HidesFiles()) return "";
+  return absl::StrCat("kernels of users can read files of this user here (",
+                      view.no_namespaces, "; ", view.no_landlock, ")");
+}
+
+}  // namespace dogged
