@@ -69,7 +69,7 @@ void CopyBlock(const Value& block, const IndexVector& first,
 }  // namespace
 
 bool HasTiles(const ResultView& view) {
-  return view.skewed.has_value() ||
+  return view.skewed.has_value() || view.held.has_value() ||
          std::any_of(view.extent.begin(), view.extent.end(),
                      [](int64_t extent) { return extent > 1; });
 }

@@ -17,6 +17,24 @@ namespace {
 // Smaller pieces would be looked up too often.
 constexpr int64_t kPieceBytesMin = 4 << 20;
 
+// Adds the elements of `piece` at the places `held` of its array, in order.
+void AddHeld(const Domain& held, const DensePiece& piece,
+             DigestStream& stream) {
+  const Value& value = piece.value;
+  const auto bytes = static_cast<size_t>(ElementBytes(value.type()));
+  const auto* const elements = static_cast<const char*>(value.data());
+  held.ForEach([&](const IndexVector& place) {
+    int64_t at = 0;
+    for (int d = 0; d < place.size(); ++d) {
+      const int64_t x = place[d] - piece.first[d];
+      if (x < 0 || x >= value.shape()[d]) return true;
+      at = at * value.shape()[d] + x;
+    }
+    stream.Add({elements + static_cast<size_t>(at) * bytes, bytes});
+    return true;
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<Digest> ResultDigest(const Program& program,
@@ -86,9 +104,14 @@ absl::StatusOr<Digest> ResultViews::DigestOfAll(
         visit) {
   DigestStream stream;
   for (size_t v = 0; v < program_.views.size(); ++v) {
+    const std::optional<Domain>& held = program_.views[v].held;
     DOGGED_RETURN_IF_ERROR(
         ForEachValue(v, [&](const Label* label, const DensePiece& piece) {
-          stream.Add(piece.value.view());
+          if (held.has_value()) {
+            AddHeld(*held, piece, stream);
+          } else {
+            stream.Add(piece.value.view());
+          }
           visit(v, label, piece);
         }));
   }

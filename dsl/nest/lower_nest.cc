@@ -1,5 +1,7 @@
 #include "dsl/nest/lower_nest.h"
 
+#include <isl/set.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -29,6 +31,14 @@ constexpr uint64_t kOperationsMax = 20'000'000;
 // would touch too much.
 constexpr int64_t kPoints[] = {1 << 18, 1 << 15, 1 << 12, 1 << 9};
 
+// The places of a result that no box has, if that is convex.
+std::optional<Domain> HeldPlaces(const isl::set& places) {
+  const isl::set hull = isl::manage(isl_set_from_basic_set(
+      isl_set_simple_hull(isl_set_remove_divs(places.copy()))));
+  if (!hull.is_equal(places)) return std::nullopt;
+  return DomainOfTiles(places);
+}
+
 class NestProgramMaker {
  public:
   NestProgramMaker(const PointProgram& points, const TargetSize& target,
@@ -41,7 +51,7 @@ class NestProgramMaker {
  private:
   absl::Status AddArrays(int32_t component);
   absl::Status AddClass(int32_t component);
-  void AddResult(size_t result, const NestComponent& component);
+  bool AddResult(size_t result, const NestComponent& component);
   std::string NameOf(const NestComponent& component) const;
 
   const PointProgram& points_;
@@ -143,7 +153,8 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
   return absl::OkStatus();
 }
 
-void NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
+// False if which elements of its box are wanted has no form.
+bool NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
   const PointResult& result = points_.results[r];
   const int32_t parcel = ParcelsOf(
       nest_, static_cast<int32_t>(&component - nest_.components.data()))[0];
@@ -168,11 +179,17 @@ void NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
                               : 1);
     if (result.varies[s]) own.push_back(AffineExpr::Index(k));
   }
+  if (!result.is_whole_box && !result.is_grid) {
+    view.held = HeldPlaces(
+        nest_.points[static_cast<size_t>(component.points.front())].domain);
+    if (!view.held) return false;
+  }
   program_.views.push_back(std::move(view));
   program_.results.push_back(
       {.array = nest_.parcels[static_cast<size_t>(parcel)].array,
        .domain = DomainOfTiles(*component.tiles).value_or(Domain()),
        .map = std::move(own)});
+  return true;
 }
 
 absl::StatusOr<Program> NestProgramMaker::Make() {
@@ -186,7 +203,11 @@ absl::StatusOr<Program> NestProgramMaker::Make() {
   }
   for (size_t r = 0; r < points_.results.size(); ++r) {
     for (const NestComponent& component : nest_.components) {
-      if (component.result == static_cast<int32_t>(r)) AddResult(r, component);
+      if (component.result != static_cast<int32_t>(r)) continue;
+      if (!AddResult(r, component)) {
+        return absl::UnimplementedError(
+            "which elements a result has is no formula");
+      }
     }
   }
   DOGGED_RETURN_IF_ERROR(program_.Validate());

@@ -1,5 +1,7 @@
 #include "dsl/nest/read_nest.h"
 
+#include <isl/map.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -199,10 +201,6 @@ absl::Status NestReader::AddResult(size_t r) {
   if (result.box.IsEmpty()) {
     return absl::UnimplementedError("a result is empty");
   }
-  if (!result.is_whole_box && !result.is_grid) {
-    return absl::UnimplementedError(
-        absl::StrCat("the result of ", array.name, " is no box"));
-  }
   NestPoint point{.name = absl::StrCat("result of ", array.name),
                   .tuple = absl::StrCat("S", nest_.points.size())};
   AffineMap from;
@@ -220,6 +218,20 @@ absl::Status NestReader::AddResult(size_t r) {
     ++point.dims;
   }
   point.domain = Points(point, conditions);
+  if (!result.is_whole_box && !result.is_grid) {
+    // The places whose label is wanted.
+    const isl::map to_label(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"), " -> ",
+                     MapText(from), " }"));
+    const isl::map labels(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple("R", result.domain.size(), "i"), " -> ",
+                     MapText(result.map), " : ", DomainText(result.domain),
+                     " }"));
+    point.domain = point.domain.intersect(
+        isl::manage(isl_map_range(labels.copy())).apply(to_label.reverse()));
+  }
   CodeBuilder builder(point.code);
   point.code.index_count = std::max(1, point.dims);
   point.code.loads = {{.element = array.element}};

@@ -7,7 +7,7 @@
 namespace dogged {
 namespace {
 // The first bytes of an encoded job: marks a job, and the version.
-constexpr absl::string_view kMagic = "dogged-job-4\n";
+constexpr absl::string_view kMagic = "dogged-job-5\n";
 // Bytes of an array that is not cut, at most.
 constexpr int64_t kWholeBytesMax = 64 << 10;
 

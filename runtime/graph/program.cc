@@ -94,6 +94,14 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
       return Invalid(where, "a tile index, extent or step out of range");
     }
   }
+  if (view.held.has_value()) {
+    DOGGED_RETURN_IF_ERROR(CheckDomain(*view.held, where));
+    int varying = 0;
+    for (const int32_t index : view.tile_index) varying += index >= 0 ? 1 : 0;
+    if (view.held->size() != varying || view.skewed.has_value()) {
+      return Invalid(where, "places of another number of indices");
+    }
+  }
   if (!view.skewed.has_value()) return absl::OkStatus();
   const SkewedBox& skewed = *view.skewed;
   if (skewed.factors.size() != size || skewed.lower.size() != size ||
@@ -214,6 +222,8 @@ void EncodeView(const ResultView& view, Encoder& out) {
   EncodeInts(view.tile_index, out);
   EncodeInts(view.origin, out);
   EncodeInts(view.extent, out);
+  out.PutBool(view.held.has_value());
+  if (view.held.has_value()) view.held->Encode(out);
   out.PutBool(view.skewed.has_value());
   if (!view.skewed.has_value()) return;
   out.PutSigned(view.skewed->dim);
@@ -234,6 +244,7 @@ ResultView DecodeView(Decoder& in) {
   out.tile_index = DecodeInts<int32_t>(in);
   out.origin = DecodeInts<int64_t>(in);
   out.extent = DecodeInts<int64_t>(in);
+  if (in.GetBool()) out.held = Domain::Decode(in);
   if (!in.GetBool()) return out;
   out.skewed.emplace();
   out.skewed->dim = static_cast<int32_t>(in.GetSigned());
