@@ -77,6 +77,20 @@ std::vector<NestElement> DecodeElements(Decoder& in) {
   return out;
 }
 
+NestReduce DecodeReduce(Decoder& in) {
+  const uint8_t step = in.GetU8();
+  const uint8_t kind = in.GetU8();
+  const uint8_t element = in.GetU8();
+  if (step > static_cast<uint8_t>(NestReduce::Step::kRound) ||
+      kind > static_cast<uint8_t>(ReduceKind::kNormMax) || element > 2) {
+    in.Fail();
+    return {};
+  }
+  return {.step = static_cast<NestReduce::Step>(step),
+          .kind = static_cast<ReduceKind>(kind),
+          .element = static_cast<ElementType>(element)};
+}
+
 bool IsPosition(int64_t position, size_t count) {
   return position >= 0 && position < static_cast<int64_t>(count);
 }
@@ -127,6 +141,10 @@ bool Fits(const NestBody& body, size_t position) {
 bool Fits(const NestBody& body, const NestStatement& statement) {
   if (statement.stores.size() != statement.code.stores.size() ||
       statement.loads.size() != statement.code.loads.size()) {
+    return false;
+  }
+  if (statement.reduce &&
+      (statement.stores.size() != 1 || statement.loads.size() > 1)) {
     return false;
   }
   const auto fits = [&body](const NestElement& element, ElementType type) {
@@ -237,6 +255,11 @@ std::string NestBody::Encode() const {
     statement.code.Encode(out);
     EncodeElements(statement.stores, out);
     EncodeElements(statement.loads, out);
+    out.PutBool(statement.reduce.has_value());
+    if (!statement.reduce) continue;
+    out.PutU8(static_cast<uint8_t>(statement.reduce->step));
+    out.PutU8(static_cast<uint8_t>(statement.reduce->kind));
+    out.PutU8(static_cast<uint8_t>(statement.reduce->element));
   }
   out.PutVarint(exprs.size());
   for (const NestExpr& expr : exprs) {
@@ -279,6 +302,7 @@ absl::StatusOr<NestBody> NestBody::Decode(absl::string_view body) {
     statement.code = CodeBlock::Decode(in);
     statement.stores = DecodeElements(in);
     statement.loads = DecodeElements(in);
+    if (in.GetBool()) statement.reduce = DecodeReduce(in);
   }
   out.exprs.resize(static_cast<size_t>(in.GetCount(5)));
   for (NestExpr& expr : out.exprs) {

@@ -12,12 +12,14 @@
 #define DOGGED_DSL_IR_NEST_BODY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "dsl/ir/kernel_ir.h"
+#include "dsl/text/reduce_kind.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
 
@@ -52,11 +54,27 @@ struct NestElement {
   AffineExpr by_tile;  // without a constant
 };
 
+// A step of a reduction in place of code. The accumulator of an exact sum is
+// several elements wide.
+struct NestReduce {
+  enum class Step : uint8_t {
+    kClear = 0,   // store 0 is the accumulator, in all steps but the last
+    kAdd = 1,     // load 0: an element of the source
+    kJoin = 2,    // load 0: another accumulator, which is finished
+    kFinish = 3,  // from here on equal sums have equal bits
+    kRound = 4,   // load 0 is the accumulator, store 0 the result
+  };
+  Step step = Step::kAdd;
+  ReduceKind kind = ReduceKind::kSum;
+  ElementType element = ElementType::kDouble;  // of the source
+};
+
 // The code of one point, with the elements that its operands are.
 struct NestStatement {
   CodeBlock code;
   std::vector<NestElement> stores;
   std::vector<NestElement> loads;
+  std::optional<NestReduce> reduce = std::nullopt;
 };
 
 // A node of an integer expression; operands are positions of earlier ones.

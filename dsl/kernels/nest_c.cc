@@ -42,6 +42,8 @@ class NestEmitter {
   void Write(int32_t node, int indent);
   void WriteLoop(const NestNode& node, int indent);
   void WriteCall(const NestNode& node, int indent);
+  // A call of RunReduceStep().
+  std::string ReduceText(const NestStatement& statement) const;
   std::string Element(const NestElement& element) const;
   std::string Expr(int32_t position) const;
   void Line(int indent, absl::string_view text) {
@@ -122,6 +124,21 @@ void NestEmitter::WriteLoop(const NestNode& node, int indent) {
   Line(indent, "}");
 }
 
+std::string NestEmitter::ReduceText(const NestStatement& statement) const {
+  const NestReduce& reduce = *statement.reduce;
+  const auto place = [this](const std::vector<NestElement>& elements) {
+    return elements.empty() ? std::string("0")
+                            : absl::StrCat("(void*)&", Element(elements[0]));
+  };
+  std::string accumulator = place(statement.stores);
+  std::string value = place(statement.loads);
+  if (reduce.step == NestReduce::Step::kRound) std::swap(accumulator, value);
+  return absl::StrCat("reduce(", static_cast<int>(reduce.step), ", ",
+                      static_cast<int>(reduce.kind), ", ",
+                      static_cast<int>(reduce.element), ", ", accumulator, ", ",
+                      value, ");");
+}
+
 void NestEmitter::WriteCall(const NestNode& node, int indent) {
   const NestStatement& statement =
       body_.statements[static_cast<size_t>(node.number)];
@@ -141,7 +158,11 @@ void NestEmitter::WriteCall(const NestNode& node, int indent) {
           },
       .load = [&](size_t l) { return Element(statement.loads[l]); },
       .store = [&](size_t s) { return Element(statement.stores[s]); }};
-  out_ += CPoint(statement.code, places, indent + 2);
+  if (statement.reduce) {
+    Line(indent + 2, ReduceText(statement));
+  } else {
+    out_ += CPoint(statement.code, places, indent + 2);
+  }
   Line(indent, "}");
 }
 
@@ -176,6 +197,11 @@ void NestEmitter::Open() {
   absl::StrAppend(&out_, "void ", symbol_,
                   "(const int64_t* tile, void* const* blocks) {\n"
                   "  (void)tile, (void)blocks;\n");
+  // Behind the blocks.
+  absl::StrAppend(&out_,
+                  "  void (*const reduce)(int64_t, int64_t, int64_t, void*, "
+                  "void*) = blocks[",
+                  body_.blocks.size(), "]; (void)reduce;\n");
   for (int32_t t = 0; t < body_.tile_rank; ++t) {
     Line(2, absl::StrCat("const int64_t T", t, " = tile[", t, "]; (void)T", t,
                          ";"));

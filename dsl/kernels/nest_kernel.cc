@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/kernels/nest_walk.h"
+#include "dsl/kernels/reduce_kernel.h"
 #include "dsl/kernels/tile_program.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/program.h"
@@ -81,7 +82,9 @@ class NestKernel : public Kernel {
   absl::Status RunTile(const IndexVector& tile,
                        absl::Span<void* const> blocks) const {
     if (function_ == nullptr) return walker_.Run(tile, blocks);
-    function_(tile.begin(), blocks.data());
+    std::vector<void*> all(blocks.begin(), blocks.end());
+    all.push_back(reinterpret_cast<void*>(&RunReduceStep));
+    function_(tile.begin(), all.data());
     return absl::OkStatus();
   }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/kernels/interpreter.h"
+#include "dsl/kernels/reduce_kernel.h"
 #include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
@@ -28,6 +29,8 @@ class Walk {
  private:
   int64_t Value(int32_t position) const;
   absl::Status Call(const NestNode& node);
+  absl::Status Reduce(const NestStatement& statement,
+                      const IndexVector& point) const;
   // Where an operand stands; null if its block is not there.
   absl::StatusOr<void*> Place(const NestElement& element,
                               const IndexVector& point, bool may_lack) const;
@@ -102,6 +105,37 @@ absl::StatusOr<void*> Walk::Place(const NestElement& element,
   return static_cast<char*>(begin) + at * ElementBytes(block.element);
 }
 
+absl::Status Walk::Reduce(const NestStatement& statement,
+                          const IndexVector& point) const {
+  const NestReduce& reduce = *statement.reduce;
+  const bool rounds = reduce.step == NestReduce::Step::kRound;
+  void* accumulator = nullptr;
+  void* value = nullptr;
+  for (const auto* elements : {&statement.stores, &statement.loads}) {
+    if (elements->empty()) continue;
+    const bool is_accumulator = (elements == &statement.stores) != rounds;
+    NestElement last = elements->front();
+    if (is_accumulator || reduce.step == NestReduce::Step::kJoin) {
+      // The accumulator ends within its block, too.
+      last.by_point.constant +=
+          AccumulatorWidth(reduce.kind, reduce.element) - 1;
+      DOGGED_RETURN_IF_ERROR(Place(last, point, false).status());
+    }
+    DOGGED_ASSIGN_OR_RETURN(void* const place,
+                            Place(elements->front(), point, false));
+    (is_accumulator ? accumulator : value) = place;
+  }
+  const bool needs_value = reduce.step != NestReduce::Step::kClear &&
+                           reduce.step != NestReduce::Step::kFinish;
+  if (accumulator == nullptr || (needs_value && value == nullptr)) {
+    return absl::InvalidArgumentError("a reduction of nothing");
+  }
+  RunReduceStep(static_cast<int64_t>(reduce.step),
+                static_cast<int64_t>(reduce.kind),
+                static_cast<int64_t>(reduce.element), accumulator, value);
+  return absl::OkStatus();
+}
+
 absl::Status Walk::Call(const NestNode& node) {
   const auto s = static_cast<size_t>(node.number);
   const NestStatement& statement = body_.statements[s];
@@ -111,6 +145,7 @@ absl::Status Walk::Call(const NestNode& node) {
     point.push_back(Value(argument));
   }
   while (point.size() < static_cast<int>(rank)) point.push_back(0);
+  if (statement.reduce) return Reduce(statement, point);
   std::vector<bool> may_lack(statement.loads.size(), true);
   for (const IrNode& one : statement.code.nodes) {
     if (one.op != IrOp::kLoad || one.a >= 0) continue;

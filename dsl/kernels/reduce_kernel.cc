@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
+#include "dsl/ir/nest_body.h"
 #include "dsl/kernels/exact_sum.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
@@ -64,6 +66,31 @@ class Partial {
     const auto& words = sum_.Words();
     std::copy(words.begin(), words.end(), out.mutable_span<int64_t>().begin());
     return out;
+  }
+
+  // The number that counts, where sums are not exact.
+  void Put(const void* number) {
+    if (element_ == ElementType::kInt64) {
+      integer_ = *static_cast<const int64_t*>(number);
+    } else if (element_ == ElementType::kFloat) {
+      real_ = *static_cast<const float*>(number);
+    } else {
+      real_ = *static_cast<const double*>(number);
+    }
+  }
+  void Give(void* number) const {
+    if (element_ == ElementType::kInt64) {
+      *static_cast<int64_t*>(number) = integer_;
+    } else {
+      GiveReal(real_, element_, number);
+    }
+  }
+  static void GiveReal(double real, ElementType element, void* number) {
+    if (element == ElementType::kFloat) {
+      *static_cast<float*>(number) = static_cast<float>(real);
+    } else {
+      *static_cast<double*>(number) = real;
+    }
   }
 
   Value Root() {
@@ -238,6 +265,73 @@ class ReduceKernel : public Kernel {
 };
 
 }  // namespace
+
+// A sum in memory that others may have cleared, or made.
+static_assert(std::is_trivially_copyable_v<ExactSum>);
+static_assert(sizeof(ExactSum) % sizeof(int64_t) == 0);
+
+int64_t AccumulatorWidth(ReduceKind kind, ElementType element) {
+  return IsExact(kind, element) ? sizeof(ExactSum) / sizeof(int64_t) : 1;
+}
+
+static void RunExactStep(const NestReduce& reduce, void* accumulator,
+                         void* value) {
+  auto& sum = *static_cast<ExactSum*>(accumulator);
+  switch (reduce.step) {
+    case NestReduce::Step::kClear:
+      sum = ExactSum();
+      return;
+    case NestReduce::Step::kAdd: {
+      const double x = reduce.element == ElementType::kFloat
+                           ? *static_cast<const float*>(value)
+                           : *static_cast<const double*>(value);
+      sum.Add(reduce.kind == ReduceKind::kNorm2 ? x * x : x);
+      return;
+    }
+    case NestReduce::Step::kJoin:
+      sum.Add({static_cast<const int64_t*>(value), ExactSum::kWords});
+      return;
+    case NestReduce::Step::kFinish:
+      sum.Words();
+      return;
+    case NestReduce::Step::kRound: {
+      const double real = sum.Round();
+      Partial::GiveReal(
+          reduce.kind == ReduceKind::kNorm2 ? std::sqrt(real) : real,
+          reduce.element, value);
+      return;
+    }
+  }
+}
+
+void RunReduceStep(int64_t step, int64_t kind, int64_t element,
+                   void* accumulator, void* value) {
+  const NestReduce reduce{.step = static_cast<NestReduce::Step>(step),
+                          .kind = static_cast<ReduceKind>(kind),
+                          .element = static_cast<ElementType>(element)};
+  if (IsExact(reduce.kind, reduce.element)) {
+    RunExactStep(reduce, accumulator, value);
+    return;
+  }
+  Partial partial(reduce.kind, reduce.element);
+  switch (reduce.step) {
+    case NestReduce::Step::kClear:
+      partial.Give(accumulator);
+      return;
+    case NestReduce::Step::kAdd:
+    case NestReduce::Step::kJoin:
+      partial.Put(accumulator);
+      partial.AddElements(value, 1);
+      partial.Give(accumulator);
+      return;
+    case NestReduce::Step::kFinish:
+      return;
+    case NestReduce::Step::kRound:
+      partial.Put(accumulator);
+      partial.Give(value);
+      return;
+  }
+}
 
 ElementType PartialElement(ReduceKind kind, ElementType element) {
   return IsExact(kind, element) ? ElementType::kInt64 : element;

@@ -48,6 +48,15 @@ struct ReduceBody {
 // Element type of partial results.
 ElementType PartialElement(ReduceKind kind, ElementType element);
 
+// Elements of that type of an accumulator of RunReduceStep().
+int64_t AccumulatorWidth(ReduceKind kind, ElementType element);
+
+// Runs a step of a reduction in a tile of a loop nest; the numbers are those of
+// NestReduce, for compiled code calls it as well. `value` is what the step
+// takes; the last step gives it.
+void RunReduceStep(int64_t step, int64_t kind, int64_t element,
+                   void* accumulator, void* value);
+
 std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body);
 
 }  // namespace dogged::dsl

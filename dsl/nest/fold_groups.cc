@@ -178,7 +178,11 @@ void FoldGroup(Nest& nest, int32_t component, int32_t g) {
 void FoldGroups(Nest& nest) {
   for (size_t c = 0; c < nest.components.size(); ++c) {
     NestComponent& component = nest.components[c];
-    if (component.result >= 0) continue;
+    if (component.result >= 0 ||
+        nest.points[static_cast<size_t>(component.points.front())]
+            .reduce.has_value()) {
+      continue;
+    }
     for (size_t g = 0; g < component.groups.size(); ++g) {
       NestGroup& group = component.groups[g];
       const auto number = static_cast<int32_t>(g);

@@ -53,6 +53,17 @@ class NestProgramMaker {
   absl::Status AddClass(int32_t component);
   bool AddResult(size_t result, const NestComponent& component);
   std::string NameOf(const NestComponent& component) const;
+  // The user's array whose values, or parts of them, a group holds.
+  int32_t ArrayOf(const NestComponent& component,
+                  const NestGroup& group) const {
+    if (component.result >= 0) {
+      return points_.results[static_cast<size_t>(component.result)].array;
+    }
+    if (group.array < nest_.array_count) return group.array;
+    const size_t reduction = static_cast<size_t>(group.array) -
+                             points_.arrays.size() - points_.results.size();
+    return points_.reductions[reduction].array;
+  }
 
   const PointProgram& points_;
   const TargetSize& target_;
@@ -89,9 +100,8 @@ absl::Status NestProgramMaker::AddArrays(int32_t c) {
     const NestGroup& group =
         component.groups[static_cast<size_t>(parcel.group)];
     const bool is_result = component.result >= 0;
-    const PointArray& array = points_.arrays[static_cast<size_t>(
-        is_result ? points_.results[static_cast<size_t>(component.result)].array
-                  : group.array)];
+    const PointArray& array =
+        points_.arrays[static_cast<size_t>(ArrayOf(component, group))];
     parcel.array = static_cast<int32_t>(program_.arrays.size());
     program_.arrays.push_back(
         {.name = absl::StrCat(array.name, "'", is_result ? "result" : "tile",

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "dsl/ir/kernel_ir.h"
+#include "dsl/ir/nest_body.h"
 #include "dsl/ir/point_bodies.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
@@ -62,6 +63,8 @@ struct NestPoint {
   std::vector<NestTouch> inputs;
   int32_t component = 0;
   std::vector<AffineExpr> theta;  // tile hyperplanes, of its indices
+  // A reduction's points, or the results of one, see NestReduction.
+  std::optional<NestReduce> reduce;
   std::optional<isl::map> order;  // its indices to the order within a tile
 };
 
@@ -86,6 +89,7 @@ struct NestGroup {
   std::vector<std::vector<int64_t>> factors;
   std::vector<Span> spans;
   std::vector<bool> is_folded;  // by dimension: one plane is enough
+  int64_t width = 1;            // elements side by side for one of the array
   bool is_made = false;         // statements of the component store to it
   bool is_input = false;
 };
@@ -135,6 +139,13 @@ struct NestMirror {
   int32_t group = 0;
 };
 
+// A reduction: tiles of the component of `leaf` make accumulators of their
+// points, tiles of that of `root` join all that there are of each result.
+struct NestReduction {
+  int32_t leaf = 0;
+  int32_t root = 0;
+};
+
 struct Nest {
   isl::ctx context{nullptr};
   std::vector<NestPoint> points;
@@ -143,6 +154,7 @@ struct Nest {
   std::vector<NestParcel> parcels;
   std::vector<NestDelivery> deliveries;
   std::vector<NestMirror> mirrors;
+  std::vector<NestReduction> reductions;
   int32_t array_count = 0;  // arrays of the program; those of results follow
 };
 

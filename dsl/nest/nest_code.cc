@@ -35,6 +35,20 @@ CodeBlock CopyCode(ElementType element, size_t rank) {
   return out;
 }
 
+// In place of code: its operands alone count.
+CodeBlock ReduceCode(const std::vector<ElementType>& loads, ElementType store,
+                     size_t rank) {
+  CodeBlock out;
+  out.index_count = std::max<int32_t>(1, static_cast<int32_t>(rank));
+  for (const ElementType load : loads) out.loads.push_back({.element = load});
+  CodeBuilder builder(out);
+  const IrType type = IrTypeOf(store);
+  const int32_t node =
+      type == IrType::kInt64 ? builder.Integer(0) : builder.Real(0, type);
+  out.stores = {{.element = store, .node = node}};
+  return out;
+}
+
 class BodyMaker {
  public:
   BodyMaker(const Nest& nest, int32_t component)
@@ -63,6 +77,15 @@ class BodyMaker {
   void AddStatements();
   absl::Status AddCopiesIn();
   absl::Status AddMain();
+  // What stands around the points of a reduction: accumulators are cleared, and
+  // those of other tiles joined; or they are finished.
+  absl::Status BeginReduction();
+  absl::Status EndReduction();
+  absl::Status AddReduceStep(NestReduce::Step step, size_t accumulators,
+                             std::optional<size_t> from, int32_t parent);
+  const NestPoint& first_point() const {
+    return nest_.points[static_cast<size_t>(component_.points.front())];
+  }
   absl::Status AddPacks();
   // Copies elements of `points` between two layouts, as a statement.
   absl::Status AddCopy(const isl::set& elements, ElementType element,
@@ -100,6 +123,7 @@ std::vector<int64_t> ExtentsOf(const NestGroup& group,
     const bool is_folded = d < group.is_folded.size() && group.is_folded[d];
     out.push_back(is_folded ? 1 : std::max<int64_t>(0, spans[d].Count()));
   }
+  if (group.width > 1) out.push_back(group.width);
   return out;
 }
 
@@ -151,7 +175,7 @@ Layout BodyMaker::LayoutOf(const NestComponent& component,
   const std::vector<int64_t>& extents =
       body_.blocks[static_cast<size_t>(block)].extents;
   out.strides.assign(spans.size(), 0);
-  int64_t stride = 1;
+  int64_t stride = group.width;
   for (const size_t d : OrderOf(component, group, block)) {
     // A plane of one element has no stride: it may be folded.
     if (extents[d] > 1 || spans[d].Count() == 1) out.strides[d] = stride;
@@ -206,10 +230,11 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     const NestGroup& group =
         nest_.components[static_cast<size_t>(parcel.component)]
             .groups[static_cast<size_t>(parcel.group)];
-    use_blocks.push_back(AddBlock({.kind = NestBlock::Kind::kUse,
-                                   .position = static_cast<int32_t>(u),
-                                   .element = group.element,
-                                   .extents = ExtentsOf({}, parcel.spans)}));
+    use_blocks.push_back(
+        AddBlock({.kind = NestBlock::Kind::kUse,
+                  .position = static_cast<int32_t>(u),
+                  .element = group.element,
+                  .extents = ExtentsOf({.width = group.width}, parcel.spans)}));
   }
   const AffineMap own = OwnTile(component_.rank);
   for (size_t p = 0; p < parcels_.size(); ++p) {
@@ -219,7 +244,7 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     NestBlock block{.kind = NestBlock::Kind::kCreate,
                     .position = static_cast<int32_t>(p),
                     .element = group.element,
-                    .extents = ExtentsOf({}, parcel.spans)};
+                    .extents = ExtentsOf({.width = group.width}, parcel.spans)};
     if (component_.result >= 0) {
       block.limits = limits;
       for (size_t d = 0; d < limits.size(); ++d) {
@@ -250,8 +275,10 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
       const NestParcel& parcel =
           nest_.parcels[static_cast<size_t>(parcels_[p])];
       if (parcel.group == number &&
-          ExtentsOf({}, parcel.spans) == ExtentsOf(group, group.spans) &&
-          ExtentsOf(group, group.spans) == ExtentsOf({}, group.spans)) {
+          ExtentsOf({.width = group.width}, parcel.spans) ==
+              ExtentsOf(group, group.spans) &&
+          ExtentsOf(group, group.spans) ==
+              ExtentsOf({.width = group.width}, group.spans)) {
         created = static_cast<int32_t>(use_blocks.size() + p);
       }
     }
@@ -299,6 +326,18 @@ void BodyMaker::AddStatements() {
   for (const int32_t p : component_.points) {
     const NestPoint& point = nest_.points[static_cast<size_t>(p)];
     NestStatement statement{.code = point.code, .stores = {}, .loads = {}};
+    if (point.reduce) {
+      // A root reads its accumulators, which stand behind what it makes.
+      const bool is_root = point.reduce->step == NestReduce::Step::kRound;
+      const auto made = static_cast<size_t>(point.creates.front().group);
+      AffineMap own = OwnTile(point.dims);
+      if (is_root) statement.loads = {ElementOf(groups_[made + 1], own)};
+      const ElementType load = is_root ? component_.groups[made + 1].element
+                                       : point.code.loads.front().element;
+      statement.code = ReduceCode({load}, point.code.stores.front().element,
+                                  static_cast<size_t>(point.dims));
+      statement.reduce = point.reduce;
+    }
     for (const NestTouch& touch : point.creates) {
       statement.stores.push_back(
           ElementOf(groups_[static_cast<size_t>(touch.group)], touch.map));
@@ -476,6 +515,63 @@ absl::Status BodyMaker::AddMain() {
   return AddLoops(isl::manage(all), Tiles(), component_.parallel, 0, body_);
 }
 
+absl::Status BodyMaker::AddReduceStep(NestReduce::Step step,
+                                      size_t accumulators,
+                                      std::optional<size_t> from,
+                                      int32_t parent) {
+  const NestGroup& group = component_.groups[accumulators];
+  const size_t rank = group.spans.size();
+  const AffineMap own = OwnTile(static_cast<int>(rank));
+  const std::string tuple = StatementTuple(body_.statements.size());
+  NestStatement statement{.code = ReduceCode({}, group.element, rank),
+                          .stores = {ElementOf(groups_[accumulators], own)},
+                          .loads = {}};
+  if (from) {
+    statement.code = ReduceCode({group.element}, group.element, rank);
+    statement.loads = {ElementOf(groups_[*from], own)};
+  }
+  statement.reduce = *first_point().reduce;
+  statement.reduce->step = step;
+  body_.statements.push_back(std::move(statement));
+  const isl::set elements = isl::manage(isl_set_set_tuple_name(
+      Box(component_, group, group.spans, IslNames("T", component_.rank))
+          .release(),
+      tuple.c_str()));
+  const isl::map order(
+      nest_.context,
+      absl::StrCat("{ ", IslTuple(tuple, static_cast<int>(rank), "x"), " -> ",
+                   IslTuple("", static_cast<int>(rank), "x"), " }"));
+  return AddLoops(isl::union_map(order.intersect_domain(elements)), Tiles(), -1,
+                  parent, body_);
+}
+
+absl::Status BodyMaker::BeginReduction() {
+  if (!first_point().reduce) return absl::OkStatus();
+  auto made = static_cast<size_t>(first_point().creates.front().group);
+  const bool is_root = first_point().reduce->step == NestReduce::Step::kRound;
+  if (is_root) ++made;
+  DOGGED_RETURN_IF_ERROR(
+      AddReduceStep(NestReduce::Step::kClear, made, std::nullopt, 0));
+  for (size_t g = made + 1; is_root && g < groups_.size(); ++g) {
+    const int32_t present = AddNode(
+        {.kind = NestNode::Kind::kPresent, .number = groups_[g].block}, 0);
+    const int32_t inner = AddNode({}, present);
+    DOGGED_RETURN_IF_ERROR(
+        AddReduceStep(NestReduce::Step::kJoin, made, g, inner));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BodyMaker::EndReduction() {
+  if (!first_point().reduce ||
+      first_point().reduce->step != NestReduce::Step::kAdd) {
+    return absl::OkStatus();
+  }
+  return AddReduceStep(NestReduce::Step::kFinish,
+                       static_cast<size_t>(first_point().creates.front().group),
+                       std::nullopt, 0);
+}
+
 absl::Status BodyMaker::AddPacks() {
   const AffineMap own = OwnTile(component_.rank);
   for (size_t p = 0; p < parcels_.size(); ++p) {
@@ -498,7 +594,9 @@ absl::StatusOr<NestBody> BodyMaker::Make(const std::vector<int64_t>& limits) {
   PlaceGroups(limits);
   AddStatements();
   DOGGED_RETURN_IF_ERROR(AddCopiesIn());
+  DOGGED_RETURN_IF_ERROR(BeginReduction());
   DOGGED_RETURN_IF_ERROR(AddMain());
+  DOGGED_RETURN_IF_ERROR(EndReduction());
   DOGGED_RETURN_IF_ERROR(AddPacks());
   return std::move(body_);
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dsl/kernels/reduce_kernel.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -74,6 +75,7 @@ class NestReader {
   absl::Status AddClass(const PointClass& c);
   absl::Status AddInputs(const PointClass& c, NestPoint& point) const;
   absl::Status AddResult(size_t r);
+  void AddReduction(size_t r);
   void AddFlows(int32_t consumer, int32_t use);
   isl::set Points(const NestPoint& point, const std::string& conditions) const {
     return isl::set(nest_.context,
@@ -245,6 +247,45 @@ absl::Status NestReader::AddResult(size_t r) {
   return absl::OkStatus();
 }
 
+// Its points add to accumulators, an array of its own with the indices of the
+// results; the root makes the results of these.
+void NestReader::AddReduction(size_t r) {
+  const PointReduction& reduction = points_.reductions[r];
+  const ElementType element =
+      points_.arrays[static_cast<size_t>(reduction.source)].element;
+  const auto partials =
+      static_cast<int32_t>(nest_.array_count + points_.results.size() + r);
+  const int kept = reduction.domain.size();
+  AffineMap own;
+  for (int d = 0; d < kept; ++d) own.push_back(AffineExpr::Index(d));
+  NestPoint leaf{.name = reduction.name,
+                 .tuple = absl::StrCat("S", nest_.points.size()),
+                 .dims = reduction.over.size()};
+  leaf.reduce = NestReduce{.step = NestReduce::Step::kAdd,
+                           .kind = reduction.kind,
+                           .element = element};
+  leaf.domain = Points(leaf, DomainText(reduction.over));
+  leaf.creates.push_back(Touch(leaf, partials, own, {}));
+  leaf.uses.push_back(Touch(leaf, reduction.source, reduction.source_map, {}));
+  leaf.code.index_count = std::max(1, leaf.dims);
+  leaf.code.loads = {{.element = element}};
+  leaf.code.stores = {{.element = PartialElement(reduction.kind, element)}};
+  NestPoint root{.name = absl::StrCat(reduction.name, " (root)"),
+                 .tuple = absl::StrCat("S", nest_.points.size() + 1),
+                 .dims = kept};
+  root.reduce = leaf.reduce;
+  root.reduce->step = NestReduce::Step::kRound;
+  root.domain = Points(root, DomainText(reduction.domain));
+  root.creates.push_back(Touch(root, reduction.array, reduction.map, {}));
+  root.code.index_count = std::max(1, kept);
+  root.code.stores = {{.element = element}};
+  nest_.reductions.push_back(
+      {.leaf = static_cast<int32_t>(nest_.points.size()),
+       .root = static_cast<int32_t>(nest_.points.size() + 1)});
+  nest_.points.push_back(std::move(leaf));
+  nest_.points.push_back(std::move(root));
+}
+
 void NestReader::AddFlows(int32_t consumer, int32_t use) {
   const NestTouch& read = nest_.points[static_cast<size_t>(consumer)]
                               .uses[static_cast<size_t>(use)];
@@ -267,10 +308,6 @@ void NestReader::AddFlows(int32_t consumer, int32_t use) {
 absl::StatusOr<Nest> NestReader::Read() {
   if (points_.repeat)
     return absl::UnimplementedError("its loop ends by a value");
-  if (!points_.reductions.empty()) {
-    return absl::UnimplementedError(
-        absl::StrCat(points_.reductions.front().name, " is a reduction"));
-  }
   if (points_.classes.size() + points_.results.size() > kPointsMax) {
     return absl::UnimplementedError("it has too many tasks");
   }
@@ -280,6 +317,7 @@ absl::StatusOr<Nest> NestReader::Read() {
   for (size_t r = 0; r < points_.results.size(); ++r) {
     DOGGED_RETURN_IF_ERROR(AddResult(r));
   }
+  for (size_t r = 0; r < points_.reductions.size(); ++r) AddReduction(r);
   for (size_t p = 0; p < nest_.points.size(); ++p) {
     for (size_t u = 0; u < nest_.points[p].uses.size(); ++u) {
       AddFlows(static_cast<int32_t>(p), static_cast<int32_t>(u));

@@ -127,6 +127,9 @@ void Scheduler::FindComponents() {
   for (const NestFlow& flow : nest_.flows) {
     reads[static_cast<size_t>(flow.consumer)].push_back(flow.producer);
   }
+  for (const NestReduction& reduction : nest_.reductions) {
+    reads[static_cast<size_t>(reduction.root)].push_back(reduction.leaf);
+  }
   std::vector<int32_t> number(count, -1);
   std::vector<int32_t> low(count, 0);
   std::vector<bool> is_open(count, false);
@@ -158,8 +161,9 @@ void Scheduler::FindComponents() {
     }
     std::sort(component.points.begin(), component.points.end());
     const int32_t array = PointOf(p).creates.front().array;
-    if (array >= nest_.array_count)
-      component.result = array - nest_.array_count;
+    const bool is_copy =
+        array >= nest_.array_count && !PointOf(p).reduce.has_value();
+    if (is_copy) component.result = array - nest_.array_count;
     nest_.components.push_back(std::move(component));
   };
   for (size_t p = 0; p < count; ++p) {
@@ -167,12 +171,23 @@ void Scheduler::FindComponents() {
   }
 }
 
-// A result's tiles are blocks of the user's array: its own indices.
+// A result's tiles are blocks of the user's array: its own indices. So are
+// those of a reduction, which any order of its points gives.
 void Scheduler::ScheduleCopy(NestComponent& component) {
   NestPoint& point = PointOf(component.points.front());
   component.rank = component.order_rank = point.dims;
   component.is_coincident.assign(static_cast<size_t>(point.dims), true);
   component.parallel = component.inner = point.dims - 1;
+  if (point.reduce) {
+    // Points of one result meet in its accumulator.
+    component.parallel = -1;
+    const auto kept =
+        static_cast<ptrdiff_t>(point.reduce->step == NestReduce::Step::kAdd
+                                   ? point.creates.front().map.size()
+                                   : component.is_coincident.size());
+    std::fill(component.is_coincident.begin() + kept,
+              component.is_coincident.end(), false);
+  }
   for (int32_t d = 0; d < point.dims; ++d) {
     point.theta.push_back(AffineExpr::Index(d));
   }
@@ -291,7 +306,8 @@ void Scheduler::Arrange(NestComponent& component) {
 
 absl::Status Scheduler::Schedule(int32_t c) {
   NestComponent& component = nest_.components[static_cast<size_t>(c)];
-  if (component.result >= 0) {
+  if (component.result >= 0 ||
+      PointOf(component.points.front()).reduce.has_value()) {
     ScheduleCopy(component);
     return absl::OkStatus();
   }

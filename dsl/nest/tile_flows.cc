@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/isl/set_queries.h"
+#include "dsl/kernels/reduce_kernel.h"
 #include "dsl/nest/decompose.h"
 #include "runtime/base/status.h"
 
@@ -92,6 +93,8 @@ class TileFlows {
   std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
   absl::Status Order(NestDelivery& delivery) const;
   void MakeParcels();
+  // What the root of a reduction reads: all accumulators of its tile.
+  absl::Status AddPartials(const NestReduction& reduction);
   absl::Status CheckSizes() const;
 
   Nest& nest_;
@@ -364,6 +367,72 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   }
 }
 
+absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
+  const NestPoint& leaf = nest_.points[static_cast<size_t>(reduction.leaf)];
+  NestComponent& from = ComponentOf(reduction.leaf);
+  NestComponent& to = ComponentOf(reduction.root);
+  const NestGroup partials =
+      from.groups[static_cast<size_t>(leaf.creates.front().group)];
+  std::vector<Span> spans;
+  int64_t count = 1;
+  for (int k = to.rank; k < from.rank; ++k) {
+    spans.push_back({.lower = Least(*from.tiles, k).value_or(0),
+                     .upper = Greatest(*from.tiles, k).value_or(-1)});
+    count = std::min(count * std::min(spans.back().Count(), kSourcesMax + 1),
+                     kSourcesMax + 1);
+  }
+  if (count > kSourcesMax) {
+    return absl::UnimplementedError(
+        absl::StrCat(leaf.name, " goes over too many tiles"));
+  }
+  // The accumulators of the root itself stand in its group behind the result.
+  NestGroup group{.array = partials.array,
+                  .element = partials.element,
+                  .width = partials.width};
+  group.spans = partials.spans;
+  for (size_t d = 0; d < group.spans.size(); ++d) {
+    group.factors.emplace_back(static_cast<size_t>(to.rank), 0);
+    group.factors.back()[d] = 1;
+  }
+  group.is_made = true;
+  to.groups.push_back(group);
+  group.is_made = false;
+  std::vector<int64_t> at;
+  for (const Span& span : spans) at.push_back(span.lower);
+  while (true) {
+    NestDelivery delivery{
+        .consumer = nest_.points[static_cast<size_t>(reduction.root)].component,
+        .group = static_cast<int32_t>(to.groups.size()),
+        .producer = leaf.component,
+        .producer_group = leaf.creates.front().group,
+        .spans = partials.spans};
+    std::vector<std::string> source = IslNames("T", to.rank);
+    for (int k = 0; k < to.rank; ++k) {
+      delivery.source.push_back(AffineExpr::Index(k));
+    }
+    for (const int64_t number : at) {
+      delivery.source.push_back(AffineExpr::Constant(number));
+      source.push_back(absl::StrCat(number));
+    }
+    const isl::map to_source(
+        nest_.context, absl::StrCat("{ ", IslTuple("", to.rank, "T"), " -> [",
+                                    absl::StrJoin(source, ", "), "] }"));
+    delivery.tiles =
+        to.tiles->intersect(to_source.intersect_range(*from.tiles).domain());
+    if (!delivery.tiles.is_empty()) {
+      to.groups.push_back(group);
+      nest_.deliveries.push_back(std::move(delivery));
+    }
+    size_t k = 0;
+    while (k < at.size() && at[k] == spans[k].upper) {
+      at[k] = spans[k].lower;
+      ++k;
+    }
+    if (k == at.size()) return absl::OkStatus();
+    ++at[k];
+  }
+}
+
 // A parcel for the values that go the same way; small differences are no reason
 // for another label.
 void TileFlows::MakeParcels() {
@@ -410,7 +479,7 @@ absl::Status TileFlows::CheckSizes() const {
   for (const NestComponent& component : nest_.components) {
     int64_t elements = 0;
     for (const NestGroup& group : component.groups) {
-      elements += CountOf(group.spans);
+      elements += CountOf(group.spans) * group.width;
     }
     if (elements > kElementsMax) {
       return absl::ResourceExhaustedError(absl::StrCat(
@@ -437,6 +506,10 @@ absl::Status TileFlows::Find() {
       NestGroup& group =
           ComponentOf(at).groups[static_cast<size_t>(point.creates[k].group)];
       group.element = point.code.stores[k].element;
+      if (point.reduce && point.reduce->step == NestReduce::Step::kAdd) {
+        group.width =
+            AccumulatorWidth(point.reduce->kind, point.reduce->element);
+      }
     }
   }
   for (size_t p = 0; p < nest_.points.size(); ++p) {
@@ -457,6 +530,9 @@ absl::Status TileFlows::Find() {
   DOGGED_RETURN_IF_ERROR(CheckSizes());
   for (const NestFlow& flow : nest_.flows) {
     DOGGED_RETURN_IF_ERROR(AddFlow(flow));
+  }
+  for (const NestReduction& reduction : nest_.reductions) {
+    DOGGED_RETURN_IF_ERROR(AddPartials(reduction));
   }
   MakeParcels();
   return absl::OkStatus();

@@ -83,6 +83,15 @@ void ChooseSizes(const TargetSize& target, int64_t points,
       }
     }
   }
+  // A result's accumulators lie in the tiles of the result.
+  for (const NestReduction& reduction : nest.reductions) {
+    const NestPoint& root = nest.points[static_cast<size_t>(reduction.root)];
+    const NestPoint& leaf = nest.points[static_cast<size_t>(reduction.leaf)];
+    for (size_t k = 0; k < static_cast<size_t>(root.dims); ++k) {
+      indices.Join(indices.Find(root.component, k),
+                   indices.Find(leaf.component, k));
+    }
+  }
   std::vector<int64_t> extents(indices.count(), 1);
   std::vector<int> depths(indices.count(), 1);
   for (size_t c = 0; c < nest.components.size(); ++c) {

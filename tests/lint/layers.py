@@ -44,7 +44,7 @@ LAYERS = {
     "dsl/lower": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check",
                   "dsl/ir", "dsl/kernels"],
     "dsl/nest": ["runtime/base", "runtime/graph", "dsl/text", "dsl/isl",
-                 "dsl/ir", "dsl/lower"],
+                 "dsl/ir", "dsl/kernels", "dsl/lower"],
     "dsl/tiling": ["runtime/base", "runtime/graph", "dsl/text", "dsl/ir",
                    "dsl/kernels", "dsl/lower"],
     "dsl": ["runtime/base", "runtime/graph", "dsl/text", "dsl/check", "dsl/ir",
