@@ -35,6 +35,10 @@ void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
   constexpr absl::Duration kLong = absl::Seconds(5);
   constexpr absl::string_view kPoints = "point by point: ";
   const std::string& how = program.job.lowering;
+  if (absl::StartsWith(how, dsl::kLoopNest)) {
+    std::fprintf(stderr, "%s\n", how.substr(0, how.find('\n')).c_str());
+    return;
+  }
   const auto results = static_cast<double>(program.job.program.ResultCount());
   if (tasks < kManyTasks || !absl::StartsWith(how, kPoints) ||
       program.facts.footprint.results > kPointBytesMax * results) {

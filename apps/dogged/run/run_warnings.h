@@ -17,6 +17,7 @@ absl::Status WarnOfMemory(const RunMemory& memory);
 void WarnOfReplicas(int asked, int agents);
 // Warns if many points are tasks of their own, of which several agents make
 // little: `tasks` in all. Also if one process with `workers` takes long.
+// Says in a line which tiles a program has that runs in tiles of loop nests.
 void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
                       int workers);
 
