@@ -108,6 +108,49 @@ TEST(NestTest, HasTheBitsOfThePoints) {
   }
 }
 
+// Elements of files are read where tiles need them, at their edges, too, and in
+// steps.
+TEST(NestTest, ReadsFiles) {
+  constexpr char kProduct[] = R"(
+param N = 9
+param M = 7
+param K = 5
+input A(i)(k) for i = 0:N-1 k = 0:K-1
+input B(k)(j) for k = 0:2*K:2 j = 1:M
+boundary C(i)(j)(0) = 0
+task update
+  creates C(i)(j)(k+1) as n
+  for i = 0:N-1 j = 1:M k = 0:K-1
+  using C(i)(j)(k) as c A(i)(k) as a B(2*k)(j) as b
+  code
+    n = c + a*b
+  end code
+end task
+result C(:)(:)(K)
+)";
+  const auto file = [](const Shape& shape, Rng& rng) {
+    Value out = Value::Allocate(ElementType::kDouble, shape);
+    for (double& x : out.mutable_span<double>()) x = rng.Unit() - 0.5;
+    out.Seal();
+    return out;
+  };
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    Rng rng(seed);
+    const int64_t n = 1 + rng.Below(20);
+    const int64_t m = 1 + rng.Below(20);
+    const int64_t k = 1 + rng.Below(20);
+    CompileOptions options = NestOptions();
+    options.parameters = {
+        {"N", absl::StrCat(n)}, {"M", absl::StrCat(m)}, {"K", absl::StrCat(k)}};
+    options.nest_widths = {1 + rng.Below(9), 1 + rng.Below(9)};
+    options.inputs["A"] = file({n, k}, rng);
+    options.inputs["B"] = file({k + 1, m}, rng);
+    ExpectBitsOfPoints(kProduct, options, nullptr);
+    if (HasFailure()) return;
+  }
+}
+
 TEST(NestTest, SurvivesAllFaults) {
   for (const auto& path : NestPrograms()) {
     SCOPED_TRACE(path.filename().string());
