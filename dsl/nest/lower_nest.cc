@@ -137,8 +137,17 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
         {.array = nest_.parcels[static_cast<size_t>(p)].array, .map = own});
   }
   for (const NestUse& use : UsesOf(nest_, c)) {
-    std::optional<Guard> guard = GuardOfTiles(use.tiles, *component.tiles);
-    if (!guard) return too_large();
+    // Tiles of one component may wait for no more than is known to be before
+    // them.
+    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(use.parcel)];
+    std::optional<Guard> guard =
+        GuardOfTiles(use.tiles, *component.tiles,
+                     /*is_exact=*/parcel.component == c);
+    if (!guard) {
+      return absl::UnimplementedError(
+          absl::StrCat("which tiles of task ", NameOf(component),
+                       " wait for each other is no formula"));
+    }
     out.uses.push_back(
         {.array = nest_.parcels[static_cast<size_t>(use.parcel)].array,
          .map = use.source,

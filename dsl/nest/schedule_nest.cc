@@ -15,12 +15,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dsl/isl/isl_sets.h"
 #include "dsl/isl/set_queries.h"
 #include "dsl/nest/decompose.h"
+#include "dsl/nest/symbolic_sizes.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
+
+// Steps of isl for a schedule. Most programs take 10,000, PolyBench's 32,000 at
+// most; a step of a linear program with large numbers in it costs up to 0.1 ms.
+constexpr uint64_t kSymbolicStepsMax = 200'000;
+constexpr uint64_t kNumberedStepsMax = 15'000;
 
 // The form of `aff` over `dims` indices, if it has no divisions.
 std::optional<AffineExpr> FormOf(const isl::aff& aff, int dims) {
@@ -109,11 +116,22 @@ class Scheduler {
  private:
   void FindComponents();
   absl::Status Schedule(int32_t c);
-  absl::Status TakeBand(const isl::schedule& schedule, int32_t c);
+  SymbolicSizes SizesOf(int32_t c);
+  absl::Status ScheduleBand(int32_t c, const SymbolicSizes& sizes,
+                            uint64_t steps_max);
+  std::optional<isl::schedule> Compute(
+      const isl::schedule_constraints& constraints, int constant_max,
+      uint64_t steps_max) const;
+  absl::Status TakeBand(const isl::schedule& schedule,
+                        const SymbolicSizes& sizes, int32_t c);
   void ScheduleCopy(NestComponent& component);
   void Arrange(NestComponent& component);
   int ScoreOf(const NestComponent& component, size_t member) const;
   absl::Status SplitFlows();
+  bool IsWithin(const NestFlow& flow, int32_t c) {
+    return PointOf(flow.consumer).component == c &&
+           PointOf(flow.producer).component == c;
+  }
   NestPoint& PointOf(int32_t p) { return nest_.points[static_cast<size_t>(p)]; }
 
   Nest& nest_;
@@ -196,8 +214,12 @@ void Scheduler::ScheduleCopy(NestComponent& component) {
                                   " -> ", IslTuple("", point.dims, "i"), " }"));
 }
 
-absl::Status Scheduler::TakeBand(const isl::schedule& schedule, int32_t c) {
+absl::Status Scheduler::TakeBand(const isl::schedule& schedule,
+                                 const SymbolicSizes& sizes, int32_t c) {
   NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  component.rank = 0;
+  component.is_coincident.clear();
+  for (const int32_t p : component.points) PointOf(p).theta.clear();
   isl_schedule_node* node = isl_schedule_get_root(schedule.get());
   node = isl_schedule_node_first_child(node);
   const bool is_band =
@@ -222,14 +244,16 @@ absl::Status Scheduler::TakeBand(const isl::schedule& schedule, int32_t c) {
     NestPoint& point = PointOf(p);
     const isl::union_map own =
         flat.intersect_domain(isl::union_set(point.domain));
-    point.order = isl::manage(isl_map_from_union_map(own.copy()));
+    point.order =
+        sizes.Numbered(isl::manage(isl_map_from_union_map(own.copy())));
     component.order_rank =
         static_cast<int32_t>(isl_map_dim(point.order->get(), isl_dim_out));
     if (!is_band) continue;
     const isl::union_map band =
         isl::manage(isl_union_map_from_multi_union_pw_aff(
             partial.intersect_domain(isl::union_set(point.domain)).release()));
-    const isl::map forms = isl::manage(isl_map_from_union_map(band.copy()));
+    const isl::map forms =
+        sizes.Numbered(isl::manage(isl_map_from_union_map(band.copy())));
     const auto pieces = PiecesOf(forms);
     if (!pieces || pieces->size() != 1) {
       return absl::UnimplementedError(absl::StrCat(
@@ -311,39 +335,73 @@ absl::Status Scheduler::Schedule(int32_t c) {
     ScheduleCopy(component);
     return absl::OkStatus();
   }
-  isl_union_set* domain = nullptr;
-  for (const int32_t p : component.points) {
-    isl_union_set* one = isl_union_set_from_set(PointOf(p).domain.copy());
-    domain = domain == nullptr ? one : isl_union_set_union(domain, one);
+  const SymbolicSizes sizes = SizesOf(c);
+  const absl::Status symbolic = ScheduleBand(c, sizes, kSymbolicStepsMax);
+  if (symbolic.ok() || sizes.IsEmpty()) return symbolic;
+  // Sizes that have to do with each other in a way that numbers alone tell.
+  const SymbolicSizes none(nest_.context, {});
+  return ScheduleBand(c, none, kNumberedStepsMax).ok() ? absl::OkStatus()
+                                                       : symbolic;
+}
+
+SymbolicSizes Scheduler::SizesOf(int32_t c) {
+  std::vector<isl::map> maps;
+  for (const int32_t p : nest_.components[static_cast<size_t>(c)].points) {
+    maps.push_back(isl::manage(isl_map_from_range(PointOf(p).domain.copy())));
   }
-  isl_union_map* flows = isl_union_map_empty(isl_union_set_get_space(domain));
   for (const NestFlow& flow : nest_.flows) {
-    if (PointOf(flow.consumer).component != c ||
-        PointOf(flow.producer).component != c) {
-      continue;
-    }
-    flows = isl_union_map_union(
-        flows, isl_union_map_from_map(flow.map.reverse().release()));
+    if (IsWithin(flow, c)) maps.push_back(flow.map);
   }
-  const isl::union_map before = isl::manage(flows);
+  return {nest_.context, maps};
+}
+
+// A schedule in bounded time; none if there is none.
+std::optional<isl::schedule> Scheduler::Compute(
+    const isl::schedule_constraints& constraints, int constant_max,
+    uint64_t steps_max) const {
+  const OperationBudget budget(nest_.context, steps_max);
+  isl_options_set_schedule_max_constant_term(nest_.context.get(), constant_max);
+  try {
+    return constraints.compute_schedule();
+  } catch (const isl::exception&) {
+    return std::nullopt;
+  }
+}
+
+absl::Status Scheduler::ScheduleBand(int32_t c, const SymbolicSizes& sizes,
+                                     uint64_t steps_max) {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  isl::union_set domain(nest_.context, "{ }");
+  int dims = 0;
+  for (const int32_t p : component.points) {
+    domain = domain.unite(isl::union_set(sizes.Of(PointOf(p).domain)));
+    dims = std::max(dims, PointOf(p).dims);
+  }
+  isl::union_map before(nest_.context, "{ }");
+  for (const NestFlow& flow : nest_.flows) {
+    if (!IsWithin(flow, c)) continue;
+    before = before.unite(isl::union_map(sizes.Of(flow.map.reverse())));
+  }
   const isl::schedule_constraints constraints =
-      isl::schedule_constraints::on_domain(isl::manage(domain))
+      isl::schedule_constraints::on_domain(domain)
+          .set_context(sizes.Context())
           .set_validity(before)
           .set_coincidence(before)
           .set_proximity(before);
   // Statements that stand a step apart for the sake of shorter distances make
   // tiles that read more tiles: without constants first.
-  int dims = 0;
-  for (const int32_t p : component.points) {
-    dims = std::max(dims, PointOf(p).dims);
+  const auto aligned = Compute(constraints, 0, steps_max);
+  const Band own = aligned ? BandOf(*aligned) : Band();
+  if (own.rank == dims) return TakeBand(*aligned, sizes, c);
+  const auto shifted = Compute(constraints, -1, steps_max);
+  const Band other = shifted ? BandOf(*shifted) : Band();
+  if (!aligned && !shifted) {
+    return absl::UnimplementedError(
+        absl::StrCat("no order of the points of task ",
+                     PointOf(component.points.front()).name,
+                     " in tiles was found in bounded time"));
   }
-  isl_options_set_schedule_max_constant_term(nest_.context.get(), 0);
-  const isl::schedule aligned = constraints.compute_schedule();
-  isl_options_set_schedule_max_constant_term(nest_.context.get(), -1);
-  const Band own = BandOf(aligned);
-  if (own.rank == dims) return TakeBand(aligned, c);
-  const isl::schedule shifted = constraints.compute_schedule();
-  return TakeBand(own < BandOf(shifted) ? shifted : aligned, c);
+  return TakeBand(!aligned || own < other ? *shifted : *aligned, sizes, c);
 }
 
 absl::Status Scheduler::SplitFlows() {

@@ -13,8 +13,9 @@
 namespace dogged::dsl {
 namespace {
 
-// More alternatives are one: their hull.
+// More alternatives are one, their hull, or too many.
 constexpr int kAlternativesMax = 4;
+constexpr int kExactAlternativesMax = 16;
 
 std::optional<std::vector<Constraint>> ConstraintsOf(
     const isl::basic_set& set) {
@@ -91,11 +92,17 @@ std::optional<Domain> DomainOfTiles(const isl::set& tiles) {
   return out;
 }
 
-std::optional<Guard> GuardOfTiles(const isl::set& tiles, const isl::set& all) {
+std::optional<Guard> GuardOfTiles(const isl::set& tiles, const isl::set& all,
+                                  bool is_exact) {
   Guard out;
   if (all.is_subset(tiles)) return out;
   isl::set pieces = isl::manage(isl_set_remove_divs(tiles.copy())).coalesce();
-  if (isl_set_n_basic_set(pieces.get()) > kAlternativesMax) {
+  const int alternatives = isl_set_n_basic_set(pieces.get());
+  if (is_exact) {
+    const bool is_good =
+        alternatives <= kExactAlternativesMax && pieces.is_equal(tiles);
+    if (!is_good) return std::nullopt;
+  } else if (alternatives > kAlternativesMax) {
     pieces = isl::set(HullOf(pieces));
   }
   pieces = isl::manage(isl_set_gist(pieces.copy(), all.copy()));

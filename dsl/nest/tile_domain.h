@@ -14,9 +14,11 @@ namespace dogged::dsl {
 // if an index has no bound, or a number is too large.
 std::optional<Domain> DomainOfTiles(const isl::set& tiles);
 
-// The condition that a tile of `all` is one of `tiles`; at times more, never
-// less, but always in `all`. None if a number is too large.
-std::optional<Guard> GuardOfTiles(const isl::set& tiles, const isl::set& all);
+// The condition that a tile of `all` is one of `tiles`; at times more unless
+// `is_exact`, never less, but always in `all`. None if a number is too large,
+// or an exact condition too long.
+std::optional<Guard> GuardOfTiles(const isl::set& tiles, const isl::set& all,
+                                  bool is_exact);
 
 }  // namespace dogged::dsl
 

@@ -91,7 +91,7 @@ class TileFlows {
   absl::Status AddDelivery(const NestFlow& flow, const isl::map& tiles,
                            const std::vector<int64_t>& offsets);
   std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
-  absl::Status Order(NestDelivery& delivery) const;
+  void Order(NestDelivery& delivery) const;
   void MakeParcels();
   // What the root of a reduction reads: all accumulators of its tile.
   absl::Status AddPartials(const NestReduction& reduction);
@@ -221,7 +221,7 @@ std::vector<Span> TileFlows::Needed(const NestFlow& flow,
 
 // Tiles that take more than they need must not wait for each other: within a
 // component each waits for tiles before it alone.
-absl::Status TileFlows::Order(NestDelivery& delivery) const {
+void TileFlows::Order(NestDelivery& delivery) const {
   const int rank = static_cast<int>(delivery.source.size());
   const std::vector<std::string> tile = IslNames("T", rank);
   const auto tiles = [&](const std::string& conditions) {
@@ -240,10 +240,13 @@ absl::Status TileFlows::Order(NestDelivery& delivery) const {
   }
   const isl::set ordered =
       tiles(before.empty() ? "false" : absl::StrJoin(before, " or "));
-  if (delivery.tiles.is_subset(ordered)) return absl::OkStatus();
+  if (delivery.tiles.is_subset(ordered)) return;
   delivery.tiles = delivery.tiles.intersect(tiles(is_before));
-  if (delivery.tiles.is_subset(ordered)) return absl::OkStatus();
-  return absl::UnimplementedError("its tiles would wait for each other");
+  if (delivery.tiles.is_subset(ordered)) return;
+  // The band has no dependence that goes back, so tiles that need something are
+  // all here: it is the hull around them that holds others, such as the tiles
+  // on a diagonal, which have all that they need themselves.
+  delivery.tiles = Coalesced(delivery.tiles.intersect(ordered));
 }
 
 absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
@@ -275,7 +278,7 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
   if (!out.tiles.is_subset(has_source)) {
     out.tiles = out.tiles.intersect(has_source);
   }
-  if (out.consumer == out.producer) DOGGED_RETURN_IF_ERROR(Order(out));
+  if (out.consumer == out.producer) Order(out);
   for (NestDelivery& known : nest_.deliveries) {
     if (known.consumer != out.consumer || known.group != out.group ||
         known.producer != out.producer ||
