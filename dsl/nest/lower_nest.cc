@@ -29,7 +29,12 @@ namespace {
 constexpr uint64_t kOperationsMax = 20'000'000;
 // Points of a tile: some ten times as long as a task costs. Fewer where a tile
 // would touch too much.
-constexpr int64_t kPoints[] = {1 << 18, 1 << 15, 1 << 12, 1 << 9};
+constexpr int64_t kPoints = int64_t{1} << 18;
+constexpr int64_t kFewer = 8;  // times
+// Values of a tile's buffers: as a rule, and where that can't be.
+constexpr int64_t kElements = int64_t{1} << 22;
+constexpr int64_t kElementsMax = int64_t{1} << 24;
+constexpr int64_t kNoLimit = int64_t{1} << 62;
 
 // The places of a result that no box has, if that is convex.
 std::optional<Domain> HeldPlaces(const isl::set& places) {
@@ -251,23 +256,67 @@ std::string NestProgramMaker::Text() const {
              : absl::StrCat(kLoopNest, ": ", absl::StrJoin(parts, "; "));
 }
 
+// Tiles of components with fewer points, if they can have fewer.
+bool Shrink(const std::vector<int32_t>& components, int64_t least, Nest& nest) {
+  for (const int32_t c : components) {
+    int64_t& goal = nest.components[static_cast<size_t>(c)].point_goal;
+    if (goal <= least) return false;
+    goal = std::max<int64_t>(least, goal / kFewer);
+  }
+  return true;
+}
+
+absl::Status FindFlows(const NestTarget& target, int64_t elements_max,
+                       Nest& nest) {
+  ChooseSizes(target.size, /*has_few_sources=*/false, target.widths, nest);
+  absl::Status found = FindTileFlows(nest, elements_max);
+  if (!absl::IsOutOfRange(found)) return found;
+  ChooseSizes(target.size, /*has_few_sources=*/true, target.widths, nest);
+  return FindTileFlows(nest, elements_max);
+}
+
+// Tiles of `least` points or more that touch at most so many values.
+absl::Status FindTiles(const NestTarget& target, int64_t least,
+                       int64_t elements_max, Nest& nest) {
+  for (NestComponent& component : nest.components) {
+    component.point_goal = kPoints;
+  }
+  while (true) {
+    const absl::Status found = FindFlows(target, elements_max, nest);
+    if (!absl::IsResourceExhausted(found)) return found;
+    const auto beyond = ComponentsBeyond(nest, elements_max);
+    if (!Shrink(beyond, least, nest)) return found;
+  }
+}
+
+absl::Status FindTiles(const NestTarget& target, Nest& nest) {
+  absl::Status found;
+  for (const int64_t elements : {kElements, kElementsMax}) {
+    found = FindTiles(target, kFewer, elements, nest);
+    if (absl::IsResourceExhausted(found)) continue;
+    if (found.ok()) FoldGroups(nest);
+    return found;
+  }
+  // Such small tiles may hold less than they touch, as versions overwrite each
+  // other.
+  DOGGED_RETURN_IF_ERROR(FindFlows(target, kNoLimit, nest));
+  FoldGroups(nest);
+  if (ComponentsBeyond(nest, kElementsMax).empty()) return absl::OkStatus();
+  found = FindTiles(target, 1, kElementsMax, nest);
+  if (found.ok()) FoldGroups(nest);
+  return found;
+}
+
 absl::StatusOr<Program> Lower(const PointProgram& points,
                               const NestTarget& target, std::string& how) {
   const IslContext context(kOperationsMax);
   const PointProgram read = WithStaticFiles(points);
   DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(read, context.get()));
   DOGGED_RETURN_IF_ERROR(ScheduleNest(nest));
-  absl::Status found = absl::OkStatus();
-  for (const int64_t count : kPoints) {
-    ChooseSizes(target.size, count, target.widths, nest);
-    found = FindTileFlows(nest);
-    if (!absl::IsResourceExhausted(found)) break;
-  }
-  if (absl::IsResourceExhausted(found)) {
+  const absl::Status found = FindTiles(target, nest);
+  if (!found.ok()) {
     return absl::UnimplementedError(std::string(found.message()));
   }
-  DOGGED_RETURN_IF_ERROR(found);
-  FoldGroups(nest);
   NestProgramMaker maker(read, target.size, nest);
   DOGGED_ASSIGN_OR_RETURN(Program program, maker.Make());
   how = maker.Text();

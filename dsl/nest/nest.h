@@ -126,6 +126,7 @@ struct NestComponent {
   int32_t inner = -1;
   int32_t order_rank = 0;
   int32_t result = -1;         // the copy of this result
+  int64_t point_goal = 0;      // points that a tile should have
   std::vector<int64_t> sizes;  // of tiles
   std::vector<NestGroup> groups;
   std::optional<isl::set> tiles;  // all of them: convex

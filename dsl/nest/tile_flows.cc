@@ -22,14 +22,15 @@ namespace {
 constexpr int64_t kSourcesMax = 64;
 // Buffers of so few elements are one in any case.
 constexpr int64_t kSmall = 64;
-// Elements of a tile's buffers: 32 MB of doubles.
-constexpr int64_t kElementsMax = int64_t{1} << 22;
+// Counts are right up to here.
+constexpr int64_t kCountMax = int64_t{1} << 40;
 
 int64_t CountOf(const std::vector<Span>& spans) {
   int64_t out = 1;
   for (const Span& span : spans) {
-    out =
-        std::min(out * std::min(span.Count(), kElementsMax), kElementsMax * 2);
+    out = span.Count() > kCountMax / std::max<int64_t>(1, out)
+              ? kCountMax
+              : out * span.Count();
   }
   return out;
 }
@@ -75,7 +76,7 @@ void FindParts(const NestPoint& point, const NestComponent& component,
 class TileFlows {
  public:
   explicit TileFlows(Nest& nest) : nest_(nest) {}
-  absl::Status Find();
+  absl::Status Find(int64_t elements_max);
 
  private:
   NestComponent& ComponentOf(int32_t point) {
@@ -95,7 +96,6 @@ class TileFlows {
   void MakeParcels();
   // What the root of a reduction reads: all accumulators of its tile.
   absl::Status AddPartials(const NestReduction& reduction);
-  absl::Status CheckSizes() const;
 
   Nest& nest_;
 };
@@ -337,9 +337,9 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
                      kSourcesMax + 1);
   }
   if (count > kSourcesMax) {
-    return absl::UnimplementedError(
-        absl::StrCat("a tile of task ", consumer.name,
-                     " reads too many tiles of task ", producer.name));
+    return absl::OutOfRangeError(absl::StrCat("a tile of task ", consumer.name,
+                                              " reads too many tiles of task ",
+                                              producer.name));
   }
   std::vector<int64_t> at;
   for (const Span& span : spans) at.push_back(span.lower);
@@ -385,7 +385,7 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
                      kSourcesMax + 1);
   }
   if (count > kSourcesMax) {
-    return absl::UnimplementedError(
+    return absl::OutOfRangeError(
         absl::StrCat(leaf.name, " goes over too many tiles"));
   }
   // The accumulators of the root itself stand in its group behind the result.
@@ -478,23 +478,7 @@ void TileFlows::MakeParcels() {
   }
 }
 
-absl::Status TileFlows::CheckSizes() const {
-  for (const NestComponent& component : nest_.components) {
-    int64_t elements = 0;
-    for (const NestGroup& group : component.groups) {
-      elements += CountOf(group.spans) * group.width;
-    }
-    if (elements > kElementsMax) {
-      return absl::ResourceExhaustedError(absl::StrCat(
-          "a tile of task ",
-          nest_.points[static_cast<size_t>(component.points.front())].name,
-          " would touch more than ", kElementsMax, " values"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TileFlows::Find() {
+absl::Status TileFlows::Find(int64_t elements_max) {
   nest_.parcels.clear();
   nest_.deliveries.clear();
   nest_.mirrors.clear();
@@ -530,7 +514,15 @@ absl::Status TileFlows::Find() {
       add(point.inputs[r], point.uses.size() + r, true);
     }
   }
-  DOGGED_RETURN_IF_ERROR(CheckSizes());
+  const std::vector<int32_t> beyond = ComponentsBeyond(nest_, elements_max);
+  if (!beyond.empty()) {
+    const NestComponent& component =
+        nest_.components[static_cast<size_t>(beyond.front())];
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a tile of task ",
+        nest_.points[static_cast<size_t>(component.points.front())].name,
+        " would hold more than ", elements_max, " values at once"));
+  }
   for (const NestFlow& flow : nest_.flows) {
     DOGGED_RETURN_IF_ERROR(AddFlow(flow));
   }
@@ -543,6 +535,24 @@ absl::Status TileFlows::Find() {
 
 }  // namespace
 
-absl::Status FindTileFlows(Nest& nest) { return TileFlows(nest).Find(); }
+absl::Status FindTileFlows(Nest& nest, int64_t elements_max) {
+  return TileFlows(nest).Find(elements_max);
+}
+
+std::vector<int32_t> ComponentsBeyond(const Nest& nest, int64_t elements_max) {
+  std::vector<int32_t> out;
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    int64_t elements = 0;
+    for (const NestGroup& group : nest.components[c].groups) {
+      std::vector<Span> spans = group.spans;
+      for (size_t d = 0; d < group.is_folded.size(); ++d) {
+        if (group.is_folded[d]) spans[d].upper = spans[d].lower;
+      }
+      elements += std::min(CountOf(spans) * group.width, kCountMax);
+    }
+    if (elements > elements_max) out.push_back(static_cast<int32_t>(c));
+  }
+  return out;
+}
 
 }  // namespace dogged::dsl

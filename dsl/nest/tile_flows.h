@@ -6,15 +6,23 @@
 #ifndef DOGGED_DSL_NEST_TILE_FLOWS_H_
 #define DOGGED_DSL_NEST_TILE_FLOWS_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "dsl/nest/nest.h"
 
 namespace dogged::dsl {
 
 // Fills in tiles, groups, parcels, deliveries and mirrors. Errors:
-// kUnimplemented where a tile would read from more tiles than a description
-// can name; kResourceExhausted where its buffers would be too large.
-absl::Status FindTileFlows(Nest& nest);
+// kOutOfRange where a tile would read from more tiles than a description can
+// name, kResourceExhausted, with groups and no more, if there are
+// ComponentsBeyond `elements_max`.
+absl::Status FindTileFlows(Nest& nest, int64_t elements_max);
+
+// Components whose tiles have buffers of more than `elements_max` values;
+// versions that overwrite each other count once (fold_groups.h).
+std::vector<int32_t> ComponentsBeyond(const Nest& nest, int64_t elements_max);
 
 }  // namespace dogged::dsl
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "dsl/isl/set_queries.h"
+#include "dsl/nest/decompose.h"
 #include "runtime/base/division.h"
 
 namespace dogged::dsl {
@@ -13,6 +15,8 @@ namespace {
 
 // Tiles along an index that each worker should find.
 constexpr int64_t kTilesPerWorker = 2;
+// Tiles that one use may be made in, half of what a description may name.
+constexpr int64_t kSources = 32;
 // Vectors of any processor fit as often as possible.
 constexpr int64_t kVector = 8;
 
@@ -55,9 +59,18 @@ int64_t ExtentOf(const Nest& nest, const NestPoint& point,
   return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
 }
 
+// Whether the values of a producer's hyperplane are not those of the consumer's
+// tile, but of all tiles.
+bool IsWide(const Decomposition& part) {
+  return IndexCount(part.rest) > 0 &&
+         std::all_of(part.factors.begin(), part.factors.end(),
+                     [](int64_t factor) { return factor == 0; });
+}
+
 int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
   const auto side = static_cast<int64_t>(
       std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
+  if (points == 1) return 1;
   const int64_t least = std::max<int64_t>(kVector, side / 4);
   int64_t out = std::min(side, CeilDiv(extent, kTilesPerWorker * workers));
   out = std::max(out, least);
@@ -68,7 +81,7 @@ int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
 
 }  // namespace
 
-void ChooseSizes(const TargetSize& target, int64_t points,
+void ChooseSizes(const TargetSize& target, bool has_few_sources,
                  absl::Span<const int64_t> widths, Nest& nest) {
   TileIndices indices(nest);
   for (const NestFlow& flow : nest.flows) {
@@ -94,17 +107,37 @@ void ChooseSizes(const TargetSize& target, int64_t points,
   }
   std::vector<int64_t> extents(indices.count(), 1);
   std::vector<int> depths(indices.count(), 1);
+  std::vector<int64_t> goals(indices.count(),
+                             std::numeric_limits<int64_t>::max());
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
       depths[at] = std::max(depths[at], component.rank);
+      goals[at] = std::min(goals[at], component.point_goal);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
         extents[at] =
             std::max(extents[at], ExtentOf(nest, point, point.theta[k]));
       }
+    }
+  }
+  // A tile that reads all along an index of other tiles names each of them.
+  std::vector<int64_t> least(indices.count(), 1);
+  for (const NestFlow& flow : nest.flows) {
+    if (!has_few_sources) break;
+    const int32_t producer =
+        nest.points[static_cast<size_t>(flow.producer)].component;
+    const auto count = std::count_if(flow.parts.begin(), flow.parts.end(),
+                                     [](const auto& p) { return IsWide(p); });
+    for (size_t k = 0; k < flow.parts.size(); ++k) {
+      if (!IsWide(flow.parts[k])) continue;
+      const auto at = static_cast<size_t>(indices.Find(producer, k));
+      const auto tiles = static_cast<int64_t>(std::pow(
+          static_cast<double>(kSources), 1.0 / static_cast<double>(count)));
+      least[at] = std::max(
+          least[at], CeilDiv(CeilDiv(extents[at], tiles), kVector) * kVector);
     }
   }
   const int64_t workers = std::max<int64_t>(1, target.agents * target.workers);
@@ -115,8 +148,10 @@ void ChooseSizes(const TargetSize& target, int64_t points,
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
       component.sizes.push_back(
-          widths.empty() ? SizeFor(extents[at], depths[at], points, workers)
-                         : widths[at % widths.size()]);
+          widths.empty()
+              ? std::max(SizeFor(extents[at], depths[at], goals[at], workers),
+                         least[at])
+              : widths[at % widths.size()]);
     }
   }
 }
