@@ -4,6 +4,7 @@
 #include "absl/strings/string_view.h"
 #include "apps/dogged/agent/kernel_process_command.h"
 #include "apps/dogged/cli/command_line.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/environment.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
@@ -27,6 +28,7 @@ ExitCode Main(int argc, char** argv) {
 
 // A command whose output was not written whole has failed.
 ExitCode CheckOutput(ExitCode code) {
+  PrintAnswer(code);
   const absl::Status status = FinishOutput();
   if (status.ok()) return code;
   PrintError(status.message());

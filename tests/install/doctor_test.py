@@ -86,6 +86,8 @@ def case_version():
     check("--version says something else", dogged("--version").stdout == text)
     check("--version --json", json.loads(dogged("--version", "--json").stdout)
           == facts)
+    head = [facts.pop(key) for key in ("schema", "command", "status")]
+    check("head", head == [1, "version", 0], head)
     for key, value in facts.items():
         words = value if isinstance(value, list) else [value]
         check(f"{key} is empty", words and all(words), facts)

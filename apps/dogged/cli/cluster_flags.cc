@@ -50,9 +50,10 @@ class ClusterFlags : public CommandFlags {
          {&status_, &wait_, &fetch_, &get_, &watch_, &cancel_, &forget_}) {
       AddClusterOption(*command, options_.cluster, options_.keys);
     }
-    for (CLI::App* command : {&status_, &wait_, &fetch_}) {
-      command->add_flag("--json", options_.json, "print one JSON object");
+    for (CLI::App* command : {&status_, &fetch_, &get_}) {
+      AddJsonFlags(*command, options_.json);
     }
+    AddJsonFlags(wait_, options_.json, /*has_events=*/true);
     status_.add_flag("--all", options_.all,
                      "all jobs that ended, not only the last 20");
     for (CLI::App* command :

@@ -33,6 +33,13 @@ void AddLibraries(CLI::App& command, std::string& libraries) {
       ->envname("DOGGED_LIBRARIES");
 }
 
+void AddJsonFlags(CLI::App& command, bool& json, bool has_events) {
+  command.add_flag("--json", json, "print one JSON object, also of a failure");
+  if (!has_events) return;
+  command.add_flag("--json-events", json,
+                   "print a JSON line for each event, and such an object last");
+}
+
 void AddKeyOptions(CLI::App& command, KeyChoice& choice) {
   command.add_option("--key-file", choice.flag,
                      "of the cluster, see `dogged key` (default: "

@@ -42,6 +42,8 @@ void AddChoice(CLI::App& app, const char* name, std::string& value,
 
 // --libraries.
 void AddLibraries(CLI::App& command, std::string& libraries);
+// --json, and --json-events, which is --json with lines before it.
+void AddJsonFlags(CLI::App& command, bool& json, bool has_events = false);
 
 // --key-file and --insecure.
 void AddKeyOptions(CLI::App& command, KeyChoice& choice);

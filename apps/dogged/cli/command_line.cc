@@ -18,6 +18,7 @@
 #include "apps/dogged/cli/run_flags.h"
 #include "apps/dogged/cli/submit_flags.h"
 #include "apps/dogged/cli/suggestions.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/tiles/blas_kernels.h"
@@ -59,6 +60,18 @@ std::string UnknownCommands(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+// A command line that can't be parsed is answered in JSON, too.
+void NoteWantedAnswer(int argc, char** argv) {
+  bool wants_answer = false;
+  bool wants_events = false;
+  for (int i = 2; i < argc; ++i) {
+    const absl::string_view word = argv[i];
+    wants_answer |= word == "--json";
+    wants_events |= word == "--json-events";
+  }
+  if (wants_answer || wants_events) WantAnswer(argv[1], wants_events);
+}
+
 }  // namespace
 
 ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
@@ -89,6 +102,7 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
   if (argc > 1 && absl::string_view(argv[1]) == "--version") {
     arguments[1] = version.data();
   }
+  NoteWantedAnswer(argc, arguments.data());
   if (const std::string words = UnknownCommands(app, argc, arguments.data());
       !words.empty()) {
     PrintError(words);

@@ -12,7 +12,7 @@ class VersionFlags : public CommandFlags {
       : command_(AddCommand(app, "version", "dogged version --json",
                             "Says what this program is: commit, build, "
                             "libraries, numeric class.")) {
-    command_.add_flag("--json", json_, "print one JSON object");
+    AddJsonFlags(command_, json_);
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override { return VersionCommand(json_); }
@@ -35,7 +35,7 @@ class DoctorFlags : public CommandFlags {
         ->capture_default_str()
         ->envname("DOGGED_LISTEN");
     AddKeyOptions(command_, options_.place.keys);
-    command_.add_flag("--json", options_.json, "print one JSON object");
+    AddJsonFlags(command_, options_.json);
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {

@@ -26,6 +26,7 @@ class CheckFlags : public CommandFlags {
     AddProgramFlags(command_, options_, flags_);
     command_.add_flag("--emit-c", options_.emit_c,
                       "print the C that kernels are compiled from");
+    AddJsonFlags(command_, options_.json);
   }
   bool IsParsed() const override { return command_.parsed(); }
   bool KnowsPrograms() const override { return true; }
@@ -137,7 +138,7 @@ class SimFlags : public CommandFlags {
     AddChoice(command_, "--claims", claims_, {"on", "off"},
               "with --search-only: off lets searchers run what others run "
               "already");
-    command_.add_flag("--json", options_.json, "print one JSON object");
+    AddJsonFlags(command_, options_.json);
   }
   bool IsParsed() const override { return command_.parsed(); }
   bool KnowsPrograms() const override { return true; }

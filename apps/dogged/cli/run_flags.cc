@@ -41,7 +41,7 @@ class RunFlags : public CommandFlags {
                       "no notification, only the backward search");
     command_.add_option("--seed", seed_, "of every random choice")
         ->envname("DOGGED_SEED");
-    command_.add_flag("--json", options_.json, "print one JSON object");
+    AddJsonFlags(command_, options_.json, /*has_events=*/true);
   }
 
   bool IsParsed() const override { return command_.parsed(); }

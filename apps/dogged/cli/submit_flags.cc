@@ -49,7 +49,7 @@ class SubmitFlags : public CommandFlags {
         ->envname("DOGGED_REPLICAS");
     command_.add_option("--redo-at-most", redo_,
                         "seconds of work that one lost agent may cost, as 30s");
-    command_.add_flag("--json", options_.run.json, "print one JSON object");
+    AddJsonFlags(command_, options_.run.json);
   }
   bool IsParsed() const override { return command_.parsed(); }
   bool KnowsPrograms() const override { return true; }

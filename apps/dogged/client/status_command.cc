@@ -15,8 +15,8 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/cluster_jobs.h"
 #include "apps/dogged/client/open_cluster.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/output/run_text.h"
 
 namespace dogged {
@@ -93,8 +93,8 @@ std::map<AgentId, std::string> AddressesOf(
   return out;
 }
 
-std::string StatusJson(const std::vector<StatusReply>& replies,
-                       const JobRows& rows) {
+nlohmann::ordered_json StatusJson(const std::vector<StatusReply>& replies,
+                                  const JobRows& rows) {
   nlohmann::ordered_json out;
   out["agents"] = nlohmann::ordered_json::array();
   std::map<AgentId, const StatusReply*> answered;
@@ -147,7 +147,7 @@ std::string StatusJson(const std::vector<StatusReply>& replies,
          {"keep_left_seconds", static_cast<double>(job.keep_left_ms) / 1000}});
   }
   out["jobs_left_out"] = rows.left_out;
-  return JsonText(out);
+  return out;
 }
 
 void PrintJobs(const JobRows& rows) {
@@ -276,7 +276,7 @@ ExitCode StatusCommand(const ClusterOptions& options,
   if (!replies.ok()) return PrintError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
-    std::printf("%s\n", StatusJson(*replies, rows).c_str());
+    SetAnswer(StatusJson(*replies, rows));
   } else {
     PrintStatus(*replies, rows);
   }

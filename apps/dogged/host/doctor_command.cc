@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/host/finding.h"
 #include "apps/dogged/host/system_findings.h"
-#include "apps/dogged/report/json_text.h"
+#include "apps/dogged/process/answer.h"
 
 namespace dogged {
 
@@ -20,10 +20,12 @@ ExitCode DoctorCommand(const DoctorOptions& options,
                       .temporary = environment.temporary_folder})) {
     findings.push_back(std::move(one));
   }
-  const std::string text =
-      options.json ? absl::StrCat(JsonText(FindingsJson(findings)), "\n")
-                   : FindingsText(findings);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (options.json) {
+    SetAnswer(FindingsJson(findings));
+  } else {
+    const std::string text = FindingsText(findings);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   const bool has_error = std::any_of(
       findings.begin(), findings.end(),
       [](const Finding& one) { return one.level == Finding::Level::kError; });

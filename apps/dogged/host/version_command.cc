@@ -11,8 +11,8 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/host/agent_findings.h"
 #include "apps/dogged/host/build_facts.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/module_folder.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
 #include "routing/trust/library_version.h"
@@ -72,24 +72,27 @@ std::string TextOf(const Facts& facts) {
   return out;
 }
 
-std::string JsonOf(const Facts& facts) {
-  return absl::StrCat(JsonText({{"version", facts.build.version},
-                                {"commit", facts.build.commit},
-                                {"build_type", facts.build.build_type},
-                                {"compiler", facts.build.compiler},
-                                {"features", facts.features},
-                                {"libfabric", facts.libfabric},
-                                {"provider", facts.provider},
-                                {"cryptography", facts.openssl},
-                                {"numeric_class", facts.numeric_class}}),
-                      "\n");
+nlohmann::ordered_json JsonOf(const Facts& facts) {
+  return {{"version", facts.build.version},
+          {"commit", facts.build.commit},
+          {"build_type", facts.build.build_type},
+          {"compiler", facts.build.compiler},
+          {"features", facts.features},
+          {"libfabric", facts.libfabric},
+          {"provider", facts.provider},
+          {"cryptography", facts.openssl},
+          {"numeric_class", facts.numeric_class}};
 }
 
 }  // namespace
 
 ExitCode VersionCommand(bool json) {
   const Facts facts = FactsHere();
-  const std::string text = json ? JsonOf(facts) : TextOf(facts);
+  if (json) {
+    SetAnswer(JsonOf(facts));
+    return ExitCode::kDone;
+  }
+  const std::string text = TextOf(facts);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return ExitCode::kDone;
 }

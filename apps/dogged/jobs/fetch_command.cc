@@ -15,9 +15,9 @@
 #include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/client/result_room.h"
 #include "apps/dogged/jobs/fetched_job.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/dogged/report/outputs_json.h"
 #include "apps/dogged/report/progress_printer.h"
@@ -143,7 +143,8 @@ absl::Status CheckDigest(const Digest& here, const JobRecord& record) {
                    ", the job ended with ", record.result_digest.ToString()));
 }
 
-std::string ReportJson(const NamedJob& named, const RunReport& report) {
+nlohmann::ordered_json ReportJson(const NamedJob& named,
+                                  const RunReport& report) {
   nlohmann::ordered_json out = {
       {"job", named.hash},
       {"program", named.record().name},
@@ -153,7 +154,7 @@ std::string ReportJson(const NamedJob& named, const RunReport& report) {
   if (!report.outputs_failed.empty()) {
     out["outputs_failed"] = report.outputs_failed;
   }
-  return JsonText(out);
+  return out;
 }
 
 ExitCode FetchOrThrow(const ClusterOptions& options,
@@ -198,7 +199,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   deferred.reset();
   const ExitCode code = WriteOutputs(*outputs, views, report);
   if (options.json) {
-    std::printf("%s\n", ReportJson(*named, report).c_str());
+    SetAnswer(ReportJson(*named, report));
     return code;
   }
   const auto numbers = NumbersAmongResults(ended.job.program, find);

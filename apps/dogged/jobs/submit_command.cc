@@ -14,9 +14,9 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/client/named_job.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/dogged/report/memory_check.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/cluster_target.h"
@@ -100,7 +100,7 @@ class Submission {
         {"keep_seconds", options_.keep_seconds},
         {"tasks_needed", tasks_needed_},
         {"input_bytes", client_->input_bytes()}};
-    std::printf("%s\n", JsonText(out).c_str());
+    SetAnswer(out);
   }
 
  private:

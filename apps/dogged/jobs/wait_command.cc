@@ -9,8 +9,8 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/interrupt.h"
 #include "runtime/base/clock.h"
@@ -58,6 +58,8 @@ ExitCode WaitCommand(const ClusterOptions& options,
   ClusterClient* const client = opened->get();
   auto named = FindNamedJob(*client, options.job, options.cluster);
   if (!named.ok()) return PrintError(named.status());
+  PrintEvent("submitted",
+             {{"job", named->hash}, {"program", named->record().name}});
   const InterruptsDeferred deferred;
   const auto ended = AwaitEnd(*client, *std::move(named));
   if (!ended.ok()) return PrintError(ended.status());
@@ -73,7 +75,7 @@ ExitCode WaitCommand(const ClusterOptions& options,
                               : record.result_digest.ToString()},
         {"keep_left_seconds",
          static_cast<double>(ended->job.keep_left_ms) / 1000}};
-    std::printf("%s\n", JsonText(out).c_str());
+    SetAnswer(out);
   }
   const absl::Status end = EndOf(record);
   if (!end.ok()) return PrintError(end);

@@ -9,6 +9,7 @@
 
 namespace dogged {
 
+nlohmann::ordered_json OutputJson(const WrittenOutput& output);
 nlohmann::ordered_json OutputsJson(const std::vector<WrittenOutput>& outputs);
 
 }  // namespace dogged

@@ -4,6 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/dogged/process/answer.h"
 
 namespace dogged {
 namespace {
@@ -27,9 +31,19 @@ ProgressPrinter::~ProgressPrinter() { Write(meter_.Finish()); }
 
 void ProgressPrinter::Update(absl::Time now, const Progress& progress) {
   Write(meter_.Update(now, progress));
+  if (!tells_events_ || progress.done == told_) return;
+  told_ = progress.done;
+  nlohmann::ordered_json fields = {{"done", progress.done},
+                                   {"needed", progress.needed}};
+  if (progress.alive > 0) fields["alive"] = progress.alive;
+  if (!progress.place.empty()) fields["place"] = progress.place;
+  PrintEvent("progress", std::move(fields));
 }
 
-void ProgressPrinter::Wait(absl::string_view what) { Write(meter_.Wait(what)); }
+void ProgressPrinter::Wait(absl::string_view what) {
+  tells_events_ = false;  // it is another thing that goes on
+  Write(meter_.Wait(what));
+}
 
 void ProgressPrinter::PrintLine(absl::string_view sentence) {
   Write(meter_.Note(sentence));

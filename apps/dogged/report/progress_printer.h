@@ -1,7 +1,9 @@
-// ProgressPrinter: a ProgressMeter that writes to standard error.
+// ProgressPrinter: a ProgressMeter that writes to standard error, and events of
+// --json-events.
 #ifndef DOGGED_APPS_DOGGED_REPORT_PROGRESS_PRINTER_H_
 #define DOGGED_APPS_DOGGED_REPORT_PROGRESS_PRINTER_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -26,6 +28,8 @@ class ProgressPrinter {
  private:
   static void Write(const std::string& text);
   ProgressMeter meter_;
+  bool tells_events_ = true;
+  int64_t told_ = -1;  // tasks done, in the last event
 };
 
 }  // namespace dogged

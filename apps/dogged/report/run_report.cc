@@ -1,13 +1,19 @@
 #include "apps/dogged/report/run_report.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "apps/dogged/report/json_text.h"
 #include "apps/dogged/report/outputs_json.h"
 
 namespace dogged {
 
-std::string RunReport::ToJson() const {
+nlohmann::ordered_json LossJson(const Loss& loss) {
+  return {{"who", loss.who},
+          {"when", absl::ToDoubleSeconds(loss.after)},
+          {"cause", loss.cause}};
+}
+
+nlohmann::ordered_json RunReport::ToJson() const {
   nlohmann::ordered_json out;
   out["job"] = job;
   out["program"] = program;
@@ -27,10 +33,9 @@ std::string RunReport::ToJson() const {
   out["replicas"] = replicas;
   out["losses"] = nlohmann::ordered_json::array();
   for (const Loss& loss : losses) {
-    out["losses"].push_back({{"who", loss.who},
-                             {"when", absl::ToDoubleSeconds(loss.after)},
-                             {"cause", loss.cause},
-                             {"redone", loss.redone}});
+    auto one = LossJson(loss);
+    one["redone"] = loss.redone;
+    out["losses"].push_back(std::move(one));
   }
   if (!agents_unheard.empty()) out["agents_unheard"] = agents_unheard;
   if (!troubles.empty()) out["troubles"] = troubles;
@@ -65,7 +70,7 @@ std::string RunReport::ToJson() const {
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;
   if (!not_judged.empty()) out["not_judged"] = not_judged;
-  return JsonText(out);
+  return out;
 }
 
 void AgentLedger::Note(const StatusReply& reply, JobId job) {

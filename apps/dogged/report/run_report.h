@@ -4,6 +4,7 @@
 #define DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "runtime/base/hash.h"
 
 namespace dogged {
+
+// Who was lost, when and why; the cost is known at the end of a run.
+nlohmann::ordered_json LossJson(const Loss& loss);
 
 struct RunReport {
   std::string job;      // hash, 32 hex digits
@@ -67,8 +71,7 @@ struct RunReport {
   std::optional<double> solve_error;
   std::string not_judged;  // why a factorisation has no residual; else empty
 
-  // A JSON object on one line.
-  std::string ToJson() const;
+  nlohmann::ordered_json ToJson() const;
 };
 
 // AgentLedger: the last figures of each agent, the dead included. Agents that

@@ -1,10 +1,14 @@
 #include "apps/dogged/run/check_command.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/report/memory_check.h"
 #include "apps/dogged/report/point_cost.h"
@@ -40,6 +44,31 @@ std::string Counted(int64_t count, absl::string_view what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
+nlohmann::ordered_json CheckJson(const LoadedProgram& loaded,
+                                 const Program& whole) {
+  nlohmann::ordered_json out = {
+      {"program", whole.name},
+      {"values_wanted", WantedCount(whole)},
+      {"tasks", whole.TaskCount()},
+      {"task_classes", whole.classes.size()},
+      {"lowering", loaded.job.lowering},
+      {"footprint", FootprintSentence(loaded.facts.footprint)}};
+  if (const auto& repeat = loaded.job.program.repeat; repeat.has_value()) {
+    out["loop"] = {{"parameter", repeat->parameter},
+                   {"first", repeat->first},
+                   {"last", repeat->last}};
+  }
+  out["inputs_lacking"] = nlohmann::ordered_json::array();
+  for (const dsl::ProgramFacts::Input& input : loaded.facts.lacking) {
+    out["inputs_lacking"].push_back(
+        {{"array", input.array},
+         {"type", ElementName(input.element)},
+         {"shape",
+          std::vector<int64_t>(input.shape.begin(), input.shape.end())}});
+  }
+  return out;
+}
+
 }  // namespace
 
 ExitCode CheckCommand(const ProgramOptions& options,
@@ -55,6 +84,10 @@ ExitCode CheckCommand(const ProgramOptions& options,
   // C goes where it can be compiled from.
   std::FILE* const to = options.emit_c ? stderr : stdout;
   const auto classes = static_cast<int>(p.classes.size());
+  if (options.json) {
+    SetAnswer(CheckJson(*program, p));
+    return ExitCode::kDone;
+  }
   std::fprintf(
       to, "%s: %s wanted; %s in %s; %s\n", p.name.c_str(),
       Counted(WantedCount(p), "value").c_str(),

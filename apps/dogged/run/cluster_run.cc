@@ -18,8 +18,10 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/client/result_room.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
+#include "apps/dogged/report/member_news.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/agent_losses.h"
 #include "apps/dogged/run/fault_schedule.h"
@@ -366,6 +368,10 @@ class ClusterRun {
       if (progress == nullptr) continue;
       progress->PrintLine(
           absl::StrCat("lost ", loss.who, " (", loss.cause, ")"));
+      PrintEvent("lost", LossJson(loss));
+    }
+    for (const MemberNews::News& one : member_news_.Note(replies)) {
+      PrintEvent(one.has_left ? "left" : "joined", {{"who", one.address}});
     }
     joined_ = agent_losses_.known_count() - started_;
     left_ = agent_losses_.left_count();
@@ -487,6 +493,7 @@ class ClusterRun {
       ++joined_;
       if (one.losses > 0) agent_losses_.Replace(one.losses - 1, process.name);
       progress.PrintLine(absl::StrCat(process.name, " joined"));
+      PrintEvent("joined", {{"who", process.name}});
     }
   }
 
@@ -496,12 +503,14 @@ class ClusterRun {
       if (process.left) {
         ++left_;
         progress.PrintLine(absl::StrCat(process.name, " left"));
+        PrintEvent("left", {{"who", process.name}});
         continue;
       }
       agent_losses_.Lose(process.name, ledger_.AgentAt(process.address),
                          process.end, clock_.Now() - start_);
       progress.PrintLine(
           absl::StrCat("lost ", process.name, " (", process.end, ")"));
+      PrintEvent("lost", LossJson(agent_losses_.losses().back()));
     }
   }
 
@@ -521,6 +530,7 @@ class ClusterRun {
   absl::Duration fetch_;
   ProgressPrinter* progress_ = nullptr;  // while the job runs
   AgentLosses agent_losses_;
+  MemberNews member_news_;  // of agents of a cluster
   FaultSchedule faults_;
   const ResultRoom room_;
   bool nobody_to_kill_ = false;

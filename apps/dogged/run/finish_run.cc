@@ -8,10 +8,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/report/judge.h"
 #include "apps/dogged/report/lu_words.h"
+#include "apps/dogged/report/outputs_json.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/interrupt.h"
 #include "apps/output/run_text.h"
@@ -72,6 +74,7 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
     auto written = WriteOutput(output, views);
     if (written.ok()) {
       std::fprintf(stderr, "%s\n", written->ToWords().c_str());
+      NoteWritten(OutputJson(*written));
       report.outputs.push_back(*std::move(written));
       continue;
     }
@@ -141,7 +144,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
                  absl::StrJoin(report.agents_unheard, ", ").c_str());
   }
   if (options.json) {
-    std::printf("%s\n", report.ToJson().c_str());
+    SetAnswer(report.ToJson());
   } else {
     const auto numbers =
         NumbersAmongResults(program.job.program, views.lookup());

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/text_file.h"
 #include "apps/output/npy.h"
@@ -123,6 +124,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   }
   dsl::Diagnostics diagnostics(options.file, out.text);
   const absl::Status compiled = CompileInto(out, kernels, diagnostics);
+  NoteDiagnostics(diagnostics);
   const std::string words = diagnostics.ToString();
   std::fwrite(words.data(), 1, words.size(), stderr);
   if (diagnostics.HasErrors()) {

@@ -24,6 +24,7 @@ struct ProgramOptions {
   bool coalesce = true;
   bool prefers_nest = false;   // see CompileOptions
   bool static_labels = false;  // see CompileOptions
+  bool json = false;           // dogged check
   bool emit_c = false;         // dogged check: print the generated C as well
   int agents = 1;              // nominal: they decide the tiles
   int workers = 0;  // per agent; 0: processors / agents, or the cluster's

@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/process/worker_count.h"
@@ -87,10 +90,10 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   filled.keys = *std::move(keys);
   const auto program = Load(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
-  if (!filled.json) {
-    std::fprintf(stderr, "job %s\n",
-                 JobHash(program->job.Encode()).ToString().c_str());
-  }
+  const std::string hash = JobHash(program->job.Encode()).ToString();
+  if (!filled.json) std::fprintf(stderr, "job %s\n", hash.c_str());
+  PrintEvent("submitted",
+             {{"job", hash}, {"program", program->job.program.name}});
   WarnOfInputs(*program);
   // Bounded memory and a directory are matters of an agent.
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&

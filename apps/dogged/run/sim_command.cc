@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
-#include "apps/dogged/report/json_text.h"
 #include "apps/dogged/run/loaded_program.h"
 #include "dsl/results.h"
 #include "runtime/sim/cluster.h"
@@ -74,18 +74,16 @@ struct SimTotals {
             static_cast<double>(std::max<int64_t>(seeds, 1)),
         trace_digest);
   }
-  std::string ToJson(const std::string& program) const {
-    const nlohmann::ordered_json out = {
-        {"program", program},
-        {"seeds", seeds},
-        {"failed", failed},
-        {"faults_injected", faults_injected},
-        {"tasks_needed", tasks_needed},
-        {"tasks_executed", tasks_executed},
-        {"held_labels_max", held_labels_max},
-        {"virtual_seconds", absl::ToDoubleSeconds(elapsed)},
-        {"trace_digest", absl::StrFormat("%016x", trace_digest)}};
-    return JsonText(out);
+  nlohmann::ordered_json ToJson(const std::string& program) const {
+    return {{"program", program},
+            {"seeds", seeds},
+            {"failed", failed},
+            {"faults_injected", faults_injected},
+            {"tasks_needed", tasks_needed},
+            {"tasks_executed", tasks_executed},
+            {"held_labels_max", held_labels_max},
+            {"virtual_seconds", absl::ToDoubleSeconds(elapsed)},
+            {"trace_digest", absl::StrFormat("%016x", trace_digest)}};
   }
 };
 
@@ -174,10 +172,11 @@ ExitCode SimCommand(const SimCommandOptions& options,
     PrintError(absl::StrCat("seed ", seed, ": ", wrong,
                             "\n  replay: ", ReplayCommand(options, seed)));
   }
-  const std::string words = options.json
-                                ? totals.ToJson(program->job.program.name)
-                                : totals.ToWords();
-  std::printf("%s\n", words.c_str());
+  if (options.json) {
+    SetAnswer(totals.ToJson(program->job.program.name));
+  } else {
+    std::printf("%s\n", totals.ToWords().c_str());
+  }
   return totals.failed == 0 ? ExitCode::kDone : ExitCode::kFailed;
 }
 

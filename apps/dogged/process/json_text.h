@@ -1,6 +1,6 @@
 // JSON as text: bytes that are not UTF-8, as in file names, are replaced.
-#ifndef DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
-#define DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
+#ifndef DOGGED_APPS_DOGGED_PROCESS_JSON_TEXT_H_
+#define DOGGED_APPS_DOGGED_PROCESS_JSON_TEXT_H_
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,4 +14,4 @@ inline std::string JsonText(const nlohmann::ordered_json& json) {
 
 }  // namespace dogged
 
-#endif  // DOGGED_APPS_DOGGED_REPORT_JSON_TEXT_H_
+#endif  // DOGGED_APPS_DOGGED_PROCESS_JSON_TEXT_H_
