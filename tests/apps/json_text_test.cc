@@ -1,5 +1,5 @@
 // Aim: names that are no UTF-8 come out as JSON all the same. Method: one.
-#include "apps/dogged/report/json_text.h"
+#include "apps/dogged/process/json_text.h"
 
 #include "gtest/gtest.h"
 
