@@ -367,6 +367,11 @@ absl::Status LibfabricTransport::Admit(absl::string_view host,
   std::vector<FilteredSource> from;
   absl::string_view port = "0";
   if (!source.empty()) {
+    // To look up a name takes seconds, and the loop waits for this.
+    if (!IsNumeric(source)) {
+      return absl::InvalidArgumentError(
+          "a request to be admitted names its host by no number");
+    }
     DOGGED_ASSIGN_OR_RETURN(const SocketAddress own, ResolveAddress(source));
     if (own.IsWildcard() || own.Host() == host) {
       port = absl::string_view(source).substr(source.rfind(':') + 1);

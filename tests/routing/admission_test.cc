@@ -182,6 +182,24 @@ TEST_P(Admissions, LetInWhoAsksFromAnotherAddress) {
   EXPECT_TRUE(PollUntil([&] { return arrivals_.size() == 1; }));
 }
 
+// Whoever looks a name up waits for seconds, and an agent's loop with it.
+TEST_P(Admissions, LookNoNameUp) {
+  Send("hello");
+  std::string request = Request();
+  const size_t port = request.rfind(':');
+  ASSERT_NE(port, std::string::npos);
+  const size_t begin = request.rfind(GetParam() == "::1" ? '[' : '1', port);
+  std::string name(port - begin, 'x');
+  name.replace(0, 1, GetParam() == "::1" ? "y" : "z");
+  request.replace(begin, name.size(), name);
+  const absl::Time asked = clock_.Now();
+  const absl::Status admitted = there_->Admit(Host(), request);
+  EXPECT_EQ(admitted.code(), absl::StatusCode::kInvalidArgument) << admitted;
+  EXPECT_EQ(admitted.message(),
+            "a request to be admitted names its host by no number");
+  EXPECT_LT(clock_.Now() - asked, absl::Milliseconds(100));
+}
+
 TEST_P(Admissions, AreAskedAgainAfterARefusal) {
   Send("hello");
   (void)Request();
