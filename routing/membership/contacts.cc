@@ -19,6 +19,9 @@ constexpr absl::Duration kIntervalFirst = absl::Milliseconds(250);
 constexpr absl::Duration kIntervalMost = absl::Seconds(4);
 constexpr int64_t kAgentsAtFullPace = 4;
 constexpr absl::Duration kIntervalOfLargeViews = absl::Minutes(1);
+constexpr absl::Duration kIntervalRefused = absl::Minutes(1);
+// Some five minutes: keys are changed meanwhile, agent by agent.
+constexpr int kRefusalsMax = 12;
 
 }  // namespace
 
@@ -84,6 +87,7 @@ void Contacts::BeginAnew() {
     contact.is_dialing = false;
     contact.is_present = false;
     contact.failures = 0;
+    contact.refusals = 0;
     contact.next = absl::InfinitePast();
     contact.answered = AgentId();
   }
@@ -146,6 +150,7 @@ void Contacts::NoteFailure(absl::Time now, absl::string_view address) {
   const auto it = contacts_.find(std::string(address));
   next_due_ = absl::InfinitePast();
   if (it == contacts_.end()) return;
+  it->second.refusals = 0;
   PutOff(now, it->second);
   if (it->second.is_listed && it->second.failures == kTriesToSettle) {
     silent_.push_back(it->first);
@@ -155,15 +160,23 @@ void Contacts::NoteFailure(absl::Time now, absl::string_view address) {
 void Contacts::NoteRefusal(absl::Time now, absl::string_view address) {
   const auto it = contacts_.find(std::string(address));
   next_due_ = absl::InfinitePast();
-  if (it != contacts_.end()) PutOff(now, it->second);
+  if (it == contacts_.end()) return;
+  Contact& contact = it->second;
+  PutOff(now, contact);
+  if (++contact.refusals < kRefusalsMax) return;
+  contact.was_member = false;
+  if (!contact.is_given && !contact.is_listed) contacts_.erase(it);
 }
 
 void Contacts::PutOff(absl::Time now, Contact& contact) {
   contact.is_dialing = false;
   contact.is_preferred = false;
-  const absl::Duration most = std::min(
-      kIntervalOfLargeViews,
-      kIntervalMost * std::max<int64_t>(1, view_size_ / kAgentsAtFullPace));
+  const absl::Duration most =
+      contact.refusals > 0
+          ? kIntervalRefused
+          : std::min(kIntervalOfLargeViews,
+                     kIntervalMost *
+                         std::max<int64_t>(1, view_size_ / kAgentsAtFullPace));
   contact.next =
       now +
       std::min(most, kIntervalFirst * (1 << std::min(contact.failures, 10)));

@@ -56,7 +56,9 @@ class Contacts {
   absl::Time next_due() const { return next_due_; }
 
   // How a dial ended: `id` answered there, which may be this agent itself;
-  // nobody did; or an agent that is of no use, for it refuses this one.
+  // nobody did; or a process that is of no use, for it refuses this agent. That
+  // one is dialed seldom, and after some minutes its address is dropped, unless
+  // a user gave it or a point lists it: another process has it now.
   void NoteAnswer(absl::string_view address, AgentId id, bool is_self);
   void NoteFailure(absl::Time now, absl::string_view address);
   void NoteRefusal(absl::Time now, absl::string_view address);
@@ -78,6 +80,7 @@ class Contacts {
     bool is_preferred = false;
     bool is_present = false;  // a live member has it, as of the last TakeDue()
     int failures = 0;         // since BeginAnew() or the last answer
+    int refusals = 0;         // in a row
     absl::Time next = absl::InfinitePast();
     AgentId answered;  // a given name need not be the address of a member
   };

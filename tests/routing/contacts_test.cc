@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 namespace dogged {
 namespace {
 
@@ -122,6 +126,42 @@ TEST(Contacts, ListedAddressesWithoutAnAnswerAreNamedOnce) {
                              : std::vector<std::string>{})
         << i;
   }
+}
+
+// A process that has a member's address now, and other keys, is left alone in
+// the end; addresses that a user gave are not.
+TEST(Contacts, AddressesThatRefuseAreDialedSeldomAndThenDropped) {
+  Contacts contacts({"given"});
+  contacts.Add("member");
+  contacts.Add("mended");
+  contacts.SetListed({"listed"});
+  const View view = ViewOf({"self"});
+  absl::Time now = kStart;
+  std::vector<std::string> silent;
+  int dials = 0;
+  while (contacts.size() == 4 && dials < 1000) {
+    for (const std::string& address : contacts.TakeDue(now, view, "self")) {
+      ++dials;
+      // Who can't be reached for once is not who refuses all the time.
+      if (address == "mended" && dials % 7 == 0) {
+        contacts.NoteFailure(now, address);
+      } else {
+        contacts.NoteRefusal(now, address);
+      }
+    }
+    const std::vector<std::string> more = contacts.TakeSilent();
+    silent.insert(silent.end(), more.begin(), more.end());
+    now = std::max(now + absl::Milliseconds(1), contacts.next_due());
+  }
+  // Its agent may live, and be of another cluster.
+  EXPECT_THAT(silent, IsEmpty());
+  EXPECT_GE(now - kStart, absl::Minutes(4));
+  EXPECT_LE(now - kStart, absl::Minutes(6));
+  EXPECT_LE(dials, 4 * 12);
+  EXPECT_THAT(contacts.TakeDue(now + absl::Minutes(1), view, "self"),
+              ElementsAre("given", "listed", "mended"));
+  contacts.SetListed({});
+  EXPECT_EQ(contacts.size(), 2);
 }
 
 // Some at a time, and in a large cluster each agent more seldom.

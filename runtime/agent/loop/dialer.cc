@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/log.h"
 
@@ -12,9 +11,6 @@ namespace {
 
 // A contact connects and answers within this.
 constexpr absl::Duration kDialTimeMax = absl::Seconds(3);
-// Contacts that refuse this agent are dialed again, and said again, since keys
-// change.
-constexpr absl::Duration kRefusalInterval = absl::Minutes(1);
 
 }  // namespace
 
@@ -57,11 +53,10 @@ bool Dialer::Tick(absl::Time now) {
   return true;
 }
 
-void Dialer::LogRefusal(absl::Time now, const std::string& words) {
-  if (words == refusal_ && now < refusal_due_) return;
-  refusal_ = words;
-  refusal_due_ = now + kRefusalInterval;
-  Log(LogLevel::kWarning, absl::StrCat("can't join: ", words));
+void Dialer::LogRefusal(absl::Time now, const std::string& address,
+                        const std::string& words) {
+  const auto line = refusals_.Add(now, address, words);
+  if (line.has_value()) Log(LogLevel::kWarning, *line);
 }
 
 bool Dialer::Take(absl::Time now, const ControlEvent& event) {
@@ -85,13 +80,13 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
         const absl::Status error = DecodeError(event.body.view());
         is_refused = absl::IsPermissionDenied(error);
         if (is_refused) {
-          LogRefusal(now, std::string(error.message()));
+          LogRefusal(now, it->second.address, std::string(error.message()));
         }
       }
       break;
     case ControlEvent::Kind::kClosed:
       is_refused = event.is_refusal;
-      if (is_refused) LogRefusal(now, event.cause);
+      if (is_refused) LogRefusal(now, it->second.address, event.cause);
       break;
   }
   if (is_refused) {

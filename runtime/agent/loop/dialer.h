@@ -16,6 +16,7 @@
 #include "routing/control/control_socket.h"
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
+#include "runtime/agent/loop/dial_refusals.h"
 
 namespace dogged {
 
@@ -43,7 +44,8 @@ class Dialer {
   bool Take(absl::Time now, const ControlEvent& event);
 
  private:
-  void LogRefusal(absl::Time now, const std::string& words);
+  void LogRefusal(absl::Time now, const std::string& address,
+                  const std::string& words);
 
   struct Dial {
     std::string address;
@@ -58,9 +60,7 @@ class Dialer {
   absl::btree_map<ConnectionId, Dial> dials_;
   std::shared_ptr<const View> view_;  // as of the last Tick()
   bool has_settled_ = false;
-  // Words of the last refusal in the log, and when they may stand there again.
-  std::string refusal_;
-  absl::Time refusal_due_ = absl::InfinitePast();
+  DialRefusals refusals_;
 };
 
 }  // namespace dogged
