@@ -20,6 +20,8 @@ struct ProviderList {
   std::string library;  // version of libfabric, "1.17.0"
   // The taken one first; nobody is taken if none serves.
   std::vector<Provider> providers;
+  // Empty where strangers can be kept from a port, else the kernel's reason.
+  std::string no_filter;
 };
 
 // A symbol of the module dogged_fabric. `host` is numeric.

@@ -4,6 +4,8 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +13,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "routing/fabric/port_filter.h"
 #include "routing/fabric/provider_list.h"
 
 namespace dogged {
@@ -115,6 +118,16 @@ void ListProviders(const std::string& host, ProviderList& out) {
       [](const ProviderList::Provider& one) { return one.is_taken; });
 }
 
+// Sets a filter of the usual kind at a socket that nobody reaches.
+void TryFilter(ProviderList& out) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  FilteredSource source;
+  source.address.ss_family = AF_INET;
+  const absl::Status set = AdmitOnly(fd, {source});
+  if (fd >= 0) close(fd);
+  out.no_filter = std::string(set.message());
+}
+
 }  // namespace
 }  // namespace dogged
 
@@ -122,4 +135,5 @@ extern "C" __attribute__((visibility("default"))) void
 dogged_list_fabric_providers(const std::string& host,
                              dogged::ProviderList& out) {
   dogged::ListProviders(host, out);
+  dogged::TryFilter(out);
 }

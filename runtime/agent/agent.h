@@ -88,6 +88,8 @@ class Agent {
   void Leave(absl::Time now, absl::string_view why = {}) {
     departure_.Begin(now, why);
   }
+  // After Leave(): waits for nobody any more.
+  void HurryLeave(absl::Time now) { departure_.Hurry(now); }
   bool IsGone() const { return context_.phase == AgentPhase::kGone; }
   bool declared_dead() const { return context_.membership.declared_dead(); }
   const Membership& membership() const { return context_.membership; }

@@ -24,6 +24,8 @@ constexpr int kFewHeirs = 8;
 constexpr absl::Duration kNoticeTime = absl::Milliseconds(300);
 // The part of its time that it keeps to hand over to an agent that comes.
 constexpr int64_t kHandoverPart = 5;
+// An agent that is told again to leave hands over what it can in so long.
+constexpr absl::Duration kHurriedTime = absl::Seconds(1);
 // The others are asked so often to begin.
 constexpr absl::Duration kAskInterval = absl::Milliseconds(200);
 
@@ -34,7 +36,8 @@ void Departure::Begin(absl::Time now, absl::string_view why) {
   agent_.phase = AgentPhase::kDrains;
   why_ = std::string(why);
   began_ = now;
-  deadline_ = now + agent_.options.leave_within;
+  time_ = agent_.options.leave_within;
+  deadline_ = now + time_;
   stats_.Publish();
   agent_.membership.HurryGossip();
   int64_t count = 0;
@@ -51,8 +54,18 @@ void Departure::Begin(absl::Time now, absl::string_view why) {
                                     " values (", bytes, " bytes)"));
 }
 
+void Departure::Hurry(absl::Time now) {
+  if (!agent_.IsDraining()) return;
+  const absl::Duration time = now - began_ + kHurriedTime;
+  if (time >= time_) return;
+  time_ = time;
+  deadline_ = began_ + time;
+  agent_.outbox.WakeAt(now);
+  Log(LogLevel::kInfo, "told to leave again: waits for nobody any more");
+}
+
 absl::Time Departure::BeginLimit() const {
-  return began_ + std::min(kBeginTimeMax, agent_.options.leave_within / 2);
+  return began_ + std::min(kBeginTimeMax, time_ / 2);
 }
 
 Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
@@ -74,11 +87,9 @@ Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
 }
 
 bool Departure::AwaitsHeirs(absl::Time now) {
-  const absl::Time last =
-      deadline_ - agent_.options.leave_within / kHandoverPart;
+  const absl::Time last = deadline_ - time_ / kHandoverPart;
   const absl::Time noticed =
-      began_ +
-      std::min(kNoticeTime, agent_.options.leave_within / kHandoverPart);
+      began_ + std::min(kNoticeTime, time_ / kHandoverPart);
   bool waits = false;
   std::vector<std::string> awaited;
   for (const auto& [job, entry] : table_) {
@@ -146,7 +157,7 @@ bool Departure::AwaitsKeepers(absl::Time now) {
         absl::StrCat("told to leave, and nobody else has the results of ",
                      absl::StrJoin(kept, ", "),
                      ", which no client has fetched: waits up to ",
-                     absl::FormatDuration(agent_.options.leave_within),
+                     absl::FormatDuration(time_),
                      " for one, or for an agent that joins"));
   }
   return waits;
@@ -159,7 +170,7 @@ bool Departure::TakeLeave(absl::Time now) {
   for (const auto& [id, entry] : table_) {
     if (entry.run != nullptr) executing += entry.run->executing_count();
   }
-  const absl::Time half = began_ + agent_.options.leave_within / 2;
+  const absl::Time half = began_ + time_ / 2;
   if (executing > 0 && now < half) {
     agent_.outbox.WakeAt(half);
     return false;

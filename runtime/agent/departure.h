@@ -37,6 +37,8 @@ class Departure {
 
   // Told to leave. With `why` the log says that, and what came of it.
   void Begin(absl::Time now, absl::string_view why);
+  // Told again: waits for nobody any more, and goes within a second or two.
+  void Hurry(absl::Time now);
   // Takes leave once nothing keeps the agent; true if that was just now: the
   // view is another.
   bool TakeLeave(absl::Time now);
@@ -71,6 +73,7 @@ class Departure {
   StatsGossip& stats_;
   std::string why_;  // empty: the log says nothing
   absl::Time began_ = absl::InfiniteFuture();
+  absl::Duration time_;  // that leaving may take
   absl::Time deadline_ = absl::InfiniteFuture();
   absl::Time next_asked_ = absl::InfinitePast();  // to keep results left here
   bool said_kept_ = false;

@@ -333,6 +333,51 @@ def case_rotation():
             check("agents", [a["state"] for a in agents], ["alive"] * 4, agents)
 
 
+def case_refused():
+    """An agent that has the cluster's new key alone is a member; a client with
+    the old one is told by others that it is alive, and why it says nothing
+    itself."""
+    with Home() as home:
+        key = home.make("key")
+        with open(key) as file:
+            text = file.read()
+        home.dogged("key", "add", "--file", key)
+        old, new = home.keys("--file", key)
+        with open(key) as file:
+            both = file.read()
+        other, old_alone = home.write("other", both), home.write("old", text)
+        for path in (other, old_alone):
+            os.chmod(path, 0o600)
+        os.environ["DOGGED_KEY_FILE"] = key
+        with Standing(DOGGED) as cluster:
+            for path in (key, other):
+                cluster.start("--key-file", path)
+            home.dogged("key", "use", new, "--file", other)
+            home.dogged("key", "remove", old, "--file", other)
+            deadline = time.monotonic() + 60
+            while subprocess.run(
+                    [DOGGED, "status", "--cluster", cluster.addresses[1],
+                     "--key-file", old_alone], capture_output=True,
+                    check=False).returncode == 0:
+                if time.monotonic() > deadline:
+                    raise SystemExit("it still takes the old key")
+            at = ("status", "--cluster", cluster.addresses[0], "--key-file",
+                  old_alone)
+            said = home.dogged(*at)
+            words = (f"{cluster.addresses[1]} does not take our key (theirs "
+                     f"{new}, ours {old})")
+            check("refused ones", [line.startswith(cluster.addresses[1])
+                                   for line in said.splitlines()
+                                   if "alive: " + words in line], [True], said)
+            agents = {a["address"]: a for a in json.loads(
+                home.dogged(*at, "--json"))["agents"]}
+            check("states", [agents[a]["state"] for a in cluster.addresses],
+                  ["alive"] * 2, agents)
+            check("causes", ["cause" in agents[cluster.addresses[0]],
+                             words in agents[cluster.addresses[1]]["cause"]],
+                  [False, True], agents)
+
+
 class Recorder:
     """Passes connections on to an agent, and keeps each one's bytes."""
 

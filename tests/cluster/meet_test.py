@@ -397,6 +397,36 @@ def case_lifetime():
                 ends(2, flag, "agent", flag, time_)
 
 
+def case_hurry():
+    """An agent that waits for an heir goes when it is told again, by SIGTERM or
+    SIGINT, but not by the same signal that came twice, or by others."""
+    with Pool() as pool:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            agent = pool.start(arguments=("--leave-within", "1h"))
+            client = submit(pool)
+            for _ in range(2):  # to it and to its group
+                agent.send_signal(signal.SIGTERM)
+            until("it waits", lambda: "nobody else can take the values of heat1d"
+                  in words_of(agent))
+            if "again" in words_of(agent):
+                fail(f"it was told once: {words_of(agent)!r}")
+
+            def again(other):
+                agent.send_signal(other)
+                return agent.poll() is not None
+            deadline = time.monotonic() + 1.5
+            until("a while", lambda: again(signal.SIGUSR1)
+                  or time.monotonic() > deadline)
+            if agent.poll() is not None:
+                fail(f"SIGUSR1 ended it: {words_of(agent)!r}")
+            until(f"{number.name} ends it", lambda: again(number), seconds=20)
+            if (agent.returncode != 0 or words_of(agent).count(
+                    "told to leave again: waits for nobody any more") != 1):
+                fail(f"ended with {agent.returncode}: {words_of(agent)!r}")
+            client.kill()
+            client.communicate()
+
+
 def case_last():
     """The last agent waits for one that joins, and hands over to it; without
     one it goes before it must."""

@@ -35,6 +35,20 @@ long syscall(long number, long a, long b, long c, long d, long e, long f) {
 """
 
 
+# A host whose sockets have no filters.
+NO_PORT_FILTER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/socket.h>
+int setsockopt(int fd, int level, int name, const void* value, socklen_t size) {
+  if (name == SO_ATTACH_FILTER) { errno = EPERM; return -1; }
+  int (*next)(int, int, int, const void*, socklen_t) = dlsym(RTLD_NEXT, "setsockopt");
+  return next(fd, level, name, value, size);
+}
+"""
+
+
 def check(what, holds, report=""):
     if not holds:
         raise SystemExit(f"{what}\n{report}")
@@ -178,6 +192,54 @@ def case_jail():
                             path], input=code, text=True, check=True)
             finding("jail", "warning", words, env={
                 "LD_PRELOAD": path, "ASAN_OPTIONS": "verify_asan_link_order=0"})
+
+
+def case_variables():
+    """A variable that no agent starts with is a finding, and keeps no command
+    from running that does not use it."""
+    for name, value, words in (
+            ("DOGGED_WORKERS", "abc", "DOGGED_WORKERS: abc is no whole number"),
+            ("DOGGED_MEMORY", "lots", "DOGGED_MEMORY"),
+            ("DOGGED_LIBRARIES", "there", "--libraries: there not in")):
+        env = {name: value}
+        finding("environment", "error", words, env=env)
+        refuses(words, env=env)
+        for command in (["version"], ["key", "--help"]):
+            done = dogged(*command, env=env)
+            check(command, done.returncode == 0, done.stderr)
+    done = dogged("doctor", env={"DOGGED_WORKERS": "2", "DOGGED_MEMORY": "all"})
+    check("good ones are no finding", "environment" not in done.stdout,
+          done.stdout)
+
+
+def case_verdict():
+    """The last line says whether all is well, or what to mend."""
+    done = dogged("doctor", "--json")
+    report = json.loads(done.stdout)
+    found = [one["subject"] for one in report["findings"]
+             if one["level"] != "ok"]
+    text = dogged("doctor").stdout.splitlines()
+    if found:
+        check("verdict", report["verdict"] ==
+              f"agents can run here; {len(found)} "
+              f"thing{'s' if len(found) > 1 else ''} to mend: "
+              + ", ".join(found), report)
+    else:
+        check("verdict", report["verdict"] == "all is well", report)
+    check("the last line", text[-1] == report["verdict"], text)
+    finding("port filter", "ok", "SO_ATTACH_FILTER")
+    done = dogged("doctor", env={"DOGGED_WORKERS": "abc", "DOGGED_CC": "/no/cc",
+                                 "XDG_CACHE_HOME": "/tmp/none-of-these"})
+    last = done.stdout.splitlines()[-1]
+    check("verdict", last.startswith("agents can't run here; ")
+          and "things to mend: environment, compiler" in last, done.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "filters")
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", path],
+                       input=NO_PORT_FILTER, text=True, check=True)
+        finding("port filter", "warning", "SO_ATTACH_FILTER: Operation not",
+                env={"LD_PRELOAD": path,
+                     "ASAN_OPTIONS": "verify_asan_link_order=0"})
 
 
 def case_port():

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 
 #include "apps/dogged/process/errors.h"
 
@@ -15,11 +16,19 @@ constexpr int kLeaveSignals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 // An agent that has not left so long after it should have does not return.
 constexpr int64_t kOverdueSeconds = 10;
 
+// A signal that comes sooner than this after the first one is the same one,
+// sent to the process and to its group.
+constexpr int64_t kAgainMs = 1000;
+// And an agent that has not left so long after it was told again.
+constexpr unsigned kHurriedSecondsMax = 12;
+
 // All that signal handlers know.
 struct SignalState {
   std::atomic<AgentLoop*> server{nullptr};  // told to leave, once there is one
   std::atomic<const char*> why{nullptr};    // not null: told to leave
   std::atomic<unsigned> leave_seconds_max{20};
+  std::atomic<int64_t> told_ms{0};      // when; see NowMs()
+  std::atomic<bool> is_hurried{false};  // told again
   bool keeps_hangup = false;  // SIGHUP is ignored; written before there are any
   bool has_looked = false;    // likewise
 };
@@ -44,13 +53,29 @@ const char* WhyOf(int signal) {
   }
 }
 
+// Of a clock that only goes on; fit for signal handlers.
+int64_t NowMs() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
+}
+
 extern "C" void HandleLeaveSignal(int number) {
   SignalState& state = StateOfSignals();
   const char* none = nullptr;
-  state.why.compare_exchange_strong(none, WhyOf(number));
-  if (AgentLoop* server = state.server.load()) server->Leave(state.why);
   // The first word counts: others don't put it off.
-  if (none == nullptr) alarm(state.leave_seconds_max);
+  if (state.why.compare_exchange_strong(none, WhyOf(number))) {
+    state.told_ms = NowMs();
+    if (AgentLoop* server = state.server.load()) server->Leave(state.why);
+    alarm(state.leave_seconds_max);
+    return;
+  }
+  const bool hurries = number == SIGTERM || number == SIGINT;
+  if (!hurries || NowMs() - state.told_ms < kAgainMs) return;
+  if (AgentLoop* server = state.server.load()) server->HurryLeave();
+  if (!state.is_hurried.exchange(true)) {
+    alarm(std::min(kHurriedSecondsMax, state.leave_seconds_max.load()));
+  }
 }
 
 // Its lifetime is over. Or it was told to leave long ago, and the loop is
@@ -104,6 +129,7 @@ void TellOfLeaveSignals(AgentLoop* server) {
   StateOfSignals().server = server;
   if (server != nullptr && IsToldToLeave()) {
     server->Leave(StateOfSignals().why);
+    if (StateOfSignals().is_hurried) server->HurryLeave();
   }
 }
 

@@ -1,6 +1,7 @@
 // What tells an agent to leave: SIGTERM, SIGINT, SIGHUP and SIGUSR1, which
 // schedulers and shells send before they kill, and the end of its --lifetime.
-// And the alarm that ends an agent that does not.
+// SIGTERM or SIGINT a second later, or more, hurries it. And the alarm that
+// ends an agent that does not leave.
 #ifndef DOGGED_APPS_DOGGED_AGENT_LEAVE_SIGNALS_H_
 #define DOGGED_APPS_DOGGED_AGENT_LEAVE_SIGNALS_H_
 

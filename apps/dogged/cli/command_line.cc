@@ -72,6 +72,16 @@ void NoteWantedAnswer(int argc, char** argv) {
   if (wants_answer || wants_events) WantAnswer(argv[1], wants_events);
 }
 
+// Variables are for the command that has them: the parser would refuse others
+// for them, too. Pages tell of all.
+void ForgetVariables(CLI::App& app, absl::string_view given) {
+  if (given == "pages") return;
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == given) continue;
+    for (CLI::Option* option : command->get_options()) option->envname("");
+  }
+}
+
 }  // namespace
 
 ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
@@ -108,6 +118,7 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
     PrintError(words);
     return ExitCode::kMistyped;
   }
+  if (argc > 1) ForgetVariables(app, arguments[1]);
   try {
     app.parse(argc, arguments.data());
   } catch (const CLI::ExtrasError&) {

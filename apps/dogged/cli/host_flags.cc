@@ -1,10 +1,34 @@
 #include "apps/dogged/cli/host_flags.h"
 
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/dogged/cli/agent_flags.h"
+#include "apps/dogged/cli/flag_values.h"
+#include "apps/dogged/cli/suggestions.h"
 #include "apps/dogged/host/doctor_command.h"
 #include "apps/dogged/host/version_command.h"
 
 namespace dogged {
 namespace {
+
+// Words about each variable that an agent would refuse.
+std::vector<std::string> BadVariables(const Environment& environment) {
+  std::vector<std::string> out;
+  CLI::App app;
+  const auto agent = AddAgentFlags(app, environment);
+  try {
+    app.parse(std::vector<std::string>{"agent"});
+  } catch (const CLI::ParseError& error) {
+    out.push_back(ValueWords(app, error.what()));
+  }
+  const auto memory = ParseBytes(environment.memory, "DOGGED_MEMORY");
+  if (environment.memory != "all" && !memory.ok()) {
+    out.emplace_back(memory.status().message());
+  }
+  return out;
+}
 
 class VersionFlags : public CommandFlags {
  public:
@@ -39,6 +63,7 @@ class DoctorFlags : public CommandFlags {
   }
   bool IsParsed() const override { return command_.parsed(); }
   absl::StatusOr<ExitCode> Run() override {
+    options_.bad_variables = BadVariables(environment_);
     return DoctorCommand(options_, environment_);
   }
 

@@ -401,10 +401,11 @@ std::vector<StatusReply> ClusterClient::PollStatus(
       addresses_.NoteSilence(address);
     }
     if (absl::IsPermissionDenied(reply.status())) {
-      refusal_ = std::string(reply.status().message());
+      refusals_[address] = std::string(reply.status().message());
     }
     if (!reply.ok()) return;
     addresses_.NoteAnswer(address);
+    refusals_.erase(address);
     NoteStatus(*reply);
     out.push_back(*reply);
   };
@@ -426,14 +427,16 @@ std::vector<StatusReply> ClusterClient::PollStatus(
 absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     const StatusRequest& request) {
   absl::Duration waited;
-  refusal_.clear();
+  refusals_.clear();
   do {
     std::vector<StatusReply> replies = PollStatus(request);
     if (!replies.empty()) return replies;
     waited += options_.patience;
     // Who is no agent is not asked twice.
   } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
-  if (!refusal_.empty()) return absl::UnavailableError(refusal_);
+  if (!refusals_.empty()) {
+    return absl::UnavailableError(refusals_.begin()->second);
+  }
   return absl::UnavailableError(absl::StrCat(
       absl::StrJoin(addresses_.all(), ", "),
       " takes the connection and does not answer; is it an agent, and is it "

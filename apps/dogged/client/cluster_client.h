@@ -127,6 +127,11 @@ class ClusterClient {
   // one that refuses this client for its key.
   absl::StatusOr<std::vector<StatusReply>> AwaitStatus(
       const StatusRequest& request = {});
+  // Words of agents that refused this client for its key when they were last
+  // asked, by address.
+  const std::map<std::string, std::string>& refusals() const {
+    return refusals_;
+  }
   // As PollStatus(), of the submission of this client alone.
   std::vector<StatusReply> PollOwn() {
     return PollStatus(
@@ -186,7 +191,7 @@ class ClusterClient {
   absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
   absl::Time results_came_ = absl::InfinitePast();
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
-  std::string refusal_;  // words of an agent that has not our key
+  std::map<std::string, std::string> refusals_;
 
   // The job; written by Submit().
   std::vector<JobInput> inputs_;  // of it, cut

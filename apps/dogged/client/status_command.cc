@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -24,6 +25,9 @@ namespace {
 
 // Ended jobs that are shown, unless all are wanted.
 constexpr int64_t kEndedShown = 20;
+
+// Words of agents that refused this client, by address.
+using Refusals = std::map<std::string, std::string>;
 
 // Rows of a table of jobs.
 struct JobRows {
@@ -93,7 +97,16 @@ std::map<AgentId, std::string> AddressesOf(
   return out;
 }
 
+// Why a member is not as it should be: as others say, or as this client saw.
+std::string CauseOf(const MemberStatus& member, const Refusals& refusals) {
+  const auto refusal = refusals.find(member.member.control_address);
+  if (member.state != "alive" || refusal == refusals.end()) return member.cause;
+  return absl::StrCat(member.cause, member.cause.empty() ? "" : "; ",
+                      refusal->second);
+}
+
 nlohmann::ordered_json StatusJson(const std::vector<StatusReply>& replies,
+                                  const Refusals& refusals,
                                   const JobRows& rows) {
   nlohmann::ordered_json out;
   out["agents"] = nlohmann::ordered_json::array();
@@ -113,7 +126,8 @@ nlohmann::ordered_json StatusJson(const std::vector<StatusReply>& replies,
           {"topology_id", m.member.topology_id.ToString()},
           {"workers", m.member.workers},
           {"state", m.state}};
-      if (!m.cause.empty()) agent["cause"] = m.cause;
+      const std::string cause = CauseOf(m, refusals);
+      if (!cause.empty()) agent["cause"] = cause;
       if (it != answered.end()) {
         agent["memory_bytes"] = it->second->memory_bytes;
         agent["refused"] = it->second->refused;
@@ -236,7 +250,8 @@ void PrintKeys(const std::vector<StatusReply>& replies) {
   }
 }
 
-void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
+void PrintStatus(const std::vector<StatusReply>& replies,
+                 const Refusals& refusals, const JobRows& rows) {
   std::map<AgentId, const StatusReply*> answered;
   for (const StatusReply& reply : replies) answered[reply.self] = &reply;
   std::set<AgentId> said;
@@ -246,6 +261,7 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
     for (const MemberStatus& m : reply.members) {
       if (!said.insert(m.member.id).second) continue;
       const auto it = answered.find(m.member.id);
+      const std::string cause = CauseOf(m, refusals);
       const std::string memory =
           it == answered.end()
               ? "-"
@@ -254,8 +270,8 @@ void PrintStatus(const std::vector<StatusReply>& replies, const JobRows& rows) {
                   m.member.control_address.c_str(),
                   m.member.topology_id.ToString().c_str(),
                   Printable(m.member.host).c_str(), m.member.workers,
-                  memory.c_str(), m.state.c_str(), m.cause.empty() ? "" : ": ",
-                  Printable(m.cause).c_str());
+                  memory.c_str(), m.state.c_str(), cause.empty() ? "" : ": ",
+                  Printable(cause).c_str());
     }
   }
   for (const StatusReply& reply : replies) PrintDropped(reply);
@@ -276,9 +292,9 @@ ExitCode StatusCommand(const ClusterOptions& options,
   if (!replies.ok()) return PrintError(replies.status());
   const JobRows rows = RowsOf(*replies, ended_max);
   if (options.json) {
-    SetAnswer(StatusJson(*replies, rows));
+    SetAnswer(StatusJson(*replies, client->refusals(), rows));
   } else {
-    PrintStatus(*replies, rows);
+    PrintStatus(*replies, client->refusals(), rows);
   }
   return ExitCode::kDone;
 }

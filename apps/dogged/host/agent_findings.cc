@@ -52,6 +52,19 @@ std::vector<Finding> ProviderFindings(const std::string& host) {
                "set, must leave tcp"};
   }
   out.insert(out.begin(), library);
+  if (list->no_filter.empty()) {
+    out.push_back({Level::kOk, "port filter",
+                   "the system keeps strangers from the fabric port of agents "
+                   "that have a key (SO_ATTACH_FILTER)",
+                   ""});
+  } else {
+    out.push_back({Level::kWarning, "port filter",
+                   absl::StrCat(list->no_filter,
+                                ": strangers reach the fabric port, where "
+                                "libfabric believes what it reads"),
+                   "let a firewall admit hosts of the cluster alone there; "
+                   "agent --fabric-port fixes the port"});
+  }
   return out;
 }
 

@@ -15,7 +15,14 @@ namespace dogged {
 
 ExitCode DoctorCommand(const DoctorOptions& options,
                        const Environment& environment) {
-  std::vector<Finding> findings = AgentFindings(options.place, environment);
+  std::vector<Finding> findings;
+  for (const std::string& words : options.bad_variables) {
+    findings.push_back({Finding::Level::kError, "environment", words,
+                        "no agent starts with it: unset or mend it"});
+  }
+  for (Finding& one : AgentFindings(options.place, environment)) {
+    findings.push_back(std::move(one));
+  }
   for (Finding& one : SystemFindings({.directory = environment.directory,
                       .temporary = environment.temporary_folder})) {
     findings.push_back(std::move(one));

@@ -2,6 +2,9 @@
 #ifndef DOGGED_APPS_DOGGED_HOST_DOCTOR_COMMAND_H_
 #define DOGGED_APPS_DOGGED_HOST_DOCTOR_COMMAND_H_
 
+#include <string>
+#include <vector>
+
 #include "apps/dogged/host/agent_findings.h"
 #include "apps/dogged/process/environment.h"
 #include "apps/dogged/process/exit_code.h"
@@ -10,6 +13,8 @@ namespace dogged {
 
 struct DoctorOptions {
   AgentPlace place;
+  // Words about variables of the environment that an agent would refuse.
+  std::vector<std::string> bad_variables;
   bool json = false;
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "apps/output/run_text.h"
 
 namespace dogged {
@@ -28,6 +30,19 @@ std::string LevelText(Finding::Level level) {
   return "";
 }
 
+std::string Verdict(const std::vector<Finding>& findings) {
+  std::vector<std::string> subjects;
+  for (const Finding& one : findings) {
+    if (one.level != Finding::Level::kOk) subjects.push_back(one.subject);
+  }
+  if (subjects.empty()) return "all is well";
+  return absl::StrCat(
+      CountOf(findings, Finding::Level::kError) > 0 ? "agents can't run here; "
+                                                    : "agents can run here; ",
+      subjects.size(), subjects.size() == 1 ? " thing" : " things",
+      " to mend: ", absl::StrJoin(subjects, ", "));
+}
+
 std::string FindingsText(const std::vector<Finding>& findings) {
   size_t width = 0;
   for (const Finding& one : findings) {
@@ -42,6 +57,7 @@ std::string FindingsText(const std::vector<Finding>& findings) {
                             Printable(one.way_out));
     }
   }
+  absl::StrAppend(&out, Verdict(findings), "\n");
   return out;
 }
 
@@ -55,7 +71,8 @@ nlohmann::ordered_json FindingsJson(const std::vector<Finding>& findings) {
   }
   return {{"findings", list},
           {"warnings", CountOf(findings, Finding::Level::kWarning)},
-          {"errors", CountOf(findings, Finding::Level::kError)}};
+          {"errors", CountOf(findings, Finding::Level::kError)},
+          {"verdict", Verdict(findings)}};
 }
 
 }  // namespace dogged

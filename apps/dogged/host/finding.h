@@ -23,9 +23,12 @@ struct Finding {
 // "ok", "warning", "error".
 std::string LevelText(Finding::Level level);
 
-// Lines for people: level, subject and words, the way out below them.
+// "all is well", or "agents can't run here; 2 things to mend: port, clock".
+std::string Verdict(const std::vector<Finding>& findings);
+// Lines for people: level, subject and words, the way out below them; the
+// verdict at the end.
 std::string FindingsText(const std::vector<Finding>& findings);
-// {"findings": [...], "warnings": 1, "errors": 0}.
+// {"findings": [...], "warnings": 1, "errors": 0, "verdict": "..."}.
 nlohmann::ordered_json FindingsJson(const std::vector<Finding>& findings);
 
 }  // namespace dogged

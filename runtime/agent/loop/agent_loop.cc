@@ -109,6 +109,7 @@ absl::Time AgentLoop::NextWake() const {
 void AgentLoop::RunPass() {
   const absl::Time now = ports_.clock.Now();
   if (const char* const why = leave_) agent_.Leave(now, why);
+  if (is_hurried_) agent_.HurryLeave(now);
   agent_.RunOnce(now);
   LogEvents();
   KeepLifeLines();

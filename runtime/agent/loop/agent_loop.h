@@ -77,6 +77,11 @@ class AgentLoop : private LoopTurn::Loop {
     leave_ = why;
     ports_.poller.Wake();
   }
+  // After Leave(): waits for nobody to hand over to. Callable likewise.
+  void HurryLeave() {
+    is_hurried_ = true;
+    ports_.poller.Wake();
+  }
 
  private:
   struct LifeLine {
@@ -131,6 +136,7 @@ class AgentLoop : private LoopTurn::Loop {
   Agent& agent_;
   Ports ports_;
   std::atomic<const char*> leave_{nullptr};  // not null: told to leave
+  std::atomic<bool> is_hurried_{false};      // told again
   // The loop's thread is asleep: it waits for all messages but those of this
   // host.
   bool is_asleep_ = false;
