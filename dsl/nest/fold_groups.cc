@@ -4,12 +4,14 @@
 #include <isl/union_map.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/isl/isl_sets.h"
+#include "dsl/nest/element_plane.h"
 
 namespace dogged::dsl {
 namespace {
@@ -108,7 +110,9 @@ isl::union_set GroupFolder::Packed() const {
             nest_.context,
             absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"), " : ",
                          exists, conditions, " }"));
-        out = out.unite(isl::union_set(packed.intersect(point.domain)));
+        isl::map needed = touch.relation;
+        if (parcel.plane) needed = needed.intersect_range(*parcel.plane);
+        out = out.unite(isl::union_set(packed.intersect(needed.domain())));
       }
     }
   }
@@ -160,6 +164,24 @@ bool GroupFolder::IsEnough(const std::vector<bool>& folded) const {
   return taken.reverse().apply_range(taken).intersect(same_cell).is_empty();
 }
 
+// What is only read takes no place for indices that the others tell.
+void FlattenGroup(Nest& nest, int32_t c, int32_t g) {
+  const NestComponent& component = nest.components[static_cast<size_t>(c)];
+  std::optional<isl::set> read;
+  for (const int32_t p : component.points) {
+    for (const NestTouch& touch : nest.points[static_cast<size_t>(p)].uses) {
+      if (touch.group != g) continue;
+      const isl::set own = touch.relation.range();
+      read = read ? read->unite(own) : own;
+    }
+  }
+  NestGroup& group =
+      nest.components[static_cast<size_t>(c)].groups[static_cast<size_t>(g)];
+  if (!read || group.width > 1) return;
+  group.plane = PlaneOf(*read);
+  group.is_folded = FlatDimensions(group.plane, group.spans.size());
+}
+
 void FoldGroup(Nest& nest, int32_t component, int32_t g) {
   NestGroup& group = nest.components[static_cast<size_t>(component)]
                          .groups[static_cast<size_t>(g)];
@@ -193,6 +215,9 @@ void FoldGroups(Nest& nest) {
                    nest.points[static_cast<size_t>(mirror.point)].component ==
                        static_cast<int32_t>(c);
           });
+      if (!group.is_made && !group.is_input) {
+        FlattenGroup(nest, static_cast<int32_t>(c), number);
+      }
       if (!group.is_made || is_mirror) continue;
       const OperationBudget budget(nest.context, kOperationsMax);
       try {

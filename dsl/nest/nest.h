@@ -88,9 +88,10 @@ struct NestGroup {
   // and the sizes of tiles, is sum(factors[m] * size[m] * T[m]) + span.lower.
   std::vector<std::vector<int64_t>> factors;
   std::vector<Span> spans;
-  std::vector<bool> is_folded;  // by dimension: one plane is enough
-  int64_t width = 1;            // elements side by side for one of the array
-  bool is_made = false;         // statements of the component store to it
+  std::vector<bool> is_folded;    // by dimension: one plane is enough
+  std::optional<isl::set> plane;  // in which all that is read lies
+  int64_t width = 1;              // elements side by side for one of the array
+  bool is_made = false;           // statements of the component store to it
   bool is_input = false;
 };
 
@@ -99,7 +100,11 @@ struct NestParcel {
   int32_t component = 0;
   int32_t group = 0;
   std::vector<Span> spans;  // within those of the group
-  int32_t array = -1;       // of the program, once it has one
+  // Where the elements that somebody needs lie (element_plane.h), and the
+  // dimensions that take no place for it.
+  std::optional<isl::set> plane;
+  std::vector<bool> is_flat;
+  int32_t array = -1;  // of the program, once it has one
 };
 
 // Tiles T of `consumer` read a parcel of tile `source`(T) into a group.
@@ -111,7 +116,8 @@ struct NestDelivery {
   isl::set tiles;  // T; more than those that need it, perhaps
   int32_t producer = 0;
   int32_t producer_group = 0;
-  std::vector<Span> spans;  // that it needs, of the producer's group
+  std::vector<Span> spans;        // that it needs, of the producer's group
+  std::optional<isl::set> plane;  // in which these lie
 };
 
 // Statements that need each other, with one band of tiles.

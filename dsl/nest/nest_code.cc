@@ -94,6 +94,9 @@ class BodyMaker {
   // `spans` of it, over this tile's indices as parameters.
   isl::set Made(int32_t component, int32_t group,
                 const std::vector<Span>& spans, const AffineMap& tile) const;
+  // Those of them that are in a parcel.
+  isl::set Given(const NestParcel& parcel, const std::vector<Span>& spans,
+                 const AffineMap& tile) const;
   // The elements of a group that points of this tile read, if it is folded;
   // else all that there may be.
   isl::set Read(int32_t group) const;
@@ -125,6 +128,12 @@ std::vector<int64_t> ExtentsOf(const NestGroup& group,
   }
   if (group.width > 1) out.push_back(group.width);
   return out;
+}
+
+std::vector<int64_t> ExtentsOf(const NestGroup& group,
+                               const NestParcel& parcel) {
+  return ExtentsOf({.is_folded = parcel.is_flat, .width = group.width},
+                   parcel.spans);
 }
 
 AffineMap OwnTile(int rank) {
@@ -230,11 +239,10 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     const NestGroup& group =
         nest_.components[static_cast<size_t>(parcel.component)]
             .groups[static_cast<size_t>(parcel.group)];
-    use_blocks.push_back(
-        AddBlock({.kind = NestBlock::Kind::kUse,
-                  .position = static_cast<int32_t>(u),
-                  .element = group.element,
-                  .extents = ExtentsOf({.width = group.width}, parcel.spans)}));
+    use_blocks.push_back(AddBlock({.kind = NestBlock::Kind::kUse,
+                                   .position = static_cast<int32_t>(u),
+                                   .element = group.element,
+                                   .extents = ExtentsOf(group, parcel)}));
   }
   const AffineMap own = OwnTile(component_.rank);
   for (size_t p = 0; p < parcels_.size(); ++p) {
@@ -244,7 +252,7 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     NestBlock block{.kind = NestBlock::Kind::kCreate,
                     .position = static_cast<int32_t>(p),
                     .element = group.element,
-                    .extents = ExtentsOf({.width = group.width}, parcel.spans)};
+                    .extents = ExtentsOf(group, parcel)};
     if (component_.result >= 0) {
       block.limits = limits;
       for (size_t d = 0; d < limits.size(); ++d) {
@@ -274,9 +282,8 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     for (size_t p = 0; p < parcels_.size() && group.is_made; ++p) {
       const NestParcel& parcel =
           nest_.parcels[static_cast<size_t>(parcels_[p])];
-      if (parcel.group == number &&
-          ExtentsOf({.width = group.width}, parcel.spans) ==
-              ExtentsOf(group, group.spans) &&
+      if (parcel.group == number && !parcel.plane &&
+          ExtentsOf(group, parcel) == ExtentsOf(group, group.spans) &&
           ExtentsOf(group, group.spans) ==
               ExtentsOf({.width = group.width}, group.spans)) {
         created = static_cast<int32_t>(use_blocks.size() + p);
@@ -414,6 +421,13 @@ isl::set BodyMaker::Made(int32_t c, int32_t g, const std::vector<Span>& spans,
   return out.intersect(Box(component, group, spans, texts));
 }
 
+isl::set BodyMaker::Given(const NestParcel& parcel,
+                          const std::vector<Span>& spans,
+                          const AffineMap& tile) const {
+  const isl::set made = Made(parcel.component, parcel.group, spans, tile);
+  return parcel.plane ? made.intersect(*parcel.plane) : made;
+}
+
 absl::Status BodyMaker::AddCopy(const isl::set& elements, ElementType element,
                                 const Layout& from, const Layout& to,
                                 int32_t parent) {
@@ -453,7 +467,7 @@ absl::Status BodyMaker::AddCopiesIn() {
     const NestComponent& from =
         nest_.components[static_cast<size_t>(parcel.component)];
     const isl::set elements =
-        Made(parcel.component, parcel.group, delivery.spans, delivery.source)
+        Given(parcel, delivery.spans, delivery.source)
             .intersect(Box(component_, group, group.spans, own))
             .intersect(Read(delivery.group));
     const int32_t present =
@@ -499,10 +513,9 @@ absl::Status BodyMaker::AddMain() {
           point.creates[static_cast<size_t>(mirror.create)];
       const NestGroup& group =
           component_.groups[static_cast<size_t>(mirror.group)];
-      const isl::set inside =
-          touch.relation
-              .intersect_range(Box(component_, group, group.spans, own))
-              .domain();
+      isl::set held = Box(component_, group, group.spans, own);
+      if (group.plane) held = held.intersect(*group.plane);
+      const isl::set inside = touch.relation.intersect_range(held).domain();
       add(point, body_.statements.size(), points.intersect(inside), ++position);
       body_.statements.push_back(
           {.code = CopyCode(group.element, static_cast<size_t>(point.dims)),
@@ -582,7 +595,7 @@ absl::Status BodyMaker::AddPacks() {
     const auto block = static_cast<int32_t>(uses_.size() + p);
     if (from.block == block) continue;
     DOGGED_RETURN_IF_ERROR(
-        AddCopy(Made(at_, parcel.group, parcel.spans, own), group.element, from,
+        AddCopy(Given(parcel, parcel.spans, own), group.element, from,
                 LayoutOf(component_, group, parcel.spans, own, block), 0));
   }
   return absl::OkStatus();

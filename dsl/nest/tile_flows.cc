@@ -12,6 +12,7 @@
 #include "dsl/isl/set_queries.h"
 #include "dsl/kernels/reduce_kernel.h"
 #include "dsl/nest/decompose.h"
+#include "dsl/nest/element_plane.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -33,6 +34,16 @@ int64_t CountOf(const std::vector<Span>& spans) {
               : out * span.Count();
   }
   return out;
+}
+
+int64_t CountOf(const std::vector<Span>& spans,
+                const std::optional<isl::set>& plane) {
+  std::vector<Span> out = spans;
+  const std::vector<bool> is_flat = FlatDimensions(plane, spans.size());
+  for (size_t d = 0; d < out.size(); ++d) {
+    if (is_flat[d]) out[d].upper = out[d].lower;
+  }
+  return CountOf(out);
 }
 
 std::vector<Span> UnionOf(const std::vector<Span>& a,
@@ -254,12 +265,15 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
   const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
   const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
   const NestComponent& from = ComponentOf(flow.producer);
-  NestDelivery out{.consumer = consumer.component,
-                   .group = consumer.uses[static_cast<size_t>(flow.use)].group,
-                   .producer = producer.component,
-                   .producer_group =
-                       producer.creates[static_cast<size_t>(flow.create)].group,
-                   .spans = Needed(flow, tiles)};
+  NestDelivery out{
+      .consumer = consumer.component,
+      .group = consumer.uses[static_cast<size_t>(flow.use)].group,
+      .producer = producer.component,
+      .producer_group =
+          producer.creates[static_cast<size_t>(flow.create)].group,
+      .spans = Needed(flow, tiles),
+      .plane = PlaneOf(flow.map.range().apply(
+          producer.creates[static_cast<size_t>(flow.create)].relation))};
   std::vector<std::string> source;
   for (size_t k = 0; k < offsets.size(); ++k) {
     AffineExpr expr = AffineExpr::Constant(offsets[k]);
@@ -287,6 +301,7 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
       continue;
     }
     known.spans = UnionOf(known.spans, out.spans);
+    known.plane = PlaneAround(known.plane, out.plane);
     known.tiles = known.tiles.unite(out.tiles);
     return absl::OkStatus();
   }
@@ -448,9 +463,11 @@ void TileFlows::MakeParcels() {
           parcel.group != delivery.producer_group) {
         continue;
       }
-      const int64_t both = CountOf(UnionOf(parcel.spans, delivery.spans));
-      const int64_t apart = CountOf(parcel.spans) + CountOf(delivery.spans);
-      const bool is_fit = both <= CountOf(parcel.spans) || both <= apart;
+      const int64_t both = CountOf(UnionOf(parcel.spans, delivery.spans),
+                                   PlaneAround(parcel.plane, delivery.plane));
+      const int64_t own = CountOf(parcel.spans, parcel.plane);
+      const int64_t apart = own + CountOf(delivery.spans, delivery.plane);
+      const bool is_fit = both <= own || both <= apart;
       if (is_fit && (delivery.parcel < 0 || both < best)) {
         delivery.parcel = static_cast<int32_t>(p);
         best = both;
@@ -460,11 +477,16 @@ void TileFlows::MakeParcels() {
       delivery.parcel = static_cast<int32_t>(nest_.parcels.size());
       nest_.parcels.push_back({.component = delivery.producer,
                                .group = delivery.producer_group,
-                               .spans = delivery.spans});
+                               .spans = delivery.spans,
+                               .plane = delivery.plane});
       continue;
     }
     NestParcel& parcel = nest_.parcels[static_cast<size_t>(delivery.parcel)];
     parcel.spans = UnionOf(parcel.spans, delivery.spans);
+    parcel.plane = PlaneAround(parcel.plane, delivery.plane);
+  }
+  for (NestParcel& parcel : nest_.parcels) {
+    parcel.is_flat = FlatDimensions(parcel.plane, parcel.spans.size());
   }
   for (size_t c = 0; c < nest_.components.size(); ++c) {
     const NestComponent& component = nest_.components[c];

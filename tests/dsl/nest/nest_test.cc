@@ -166,6 +166,27 @@ TEST(NestTest, TilesAreFoundInBoundedTimeWhateverTheSizes) {
   }
 }
 
+// A row that is read as step i left it is one for each i, and not a row for
+// each step: the blocks of tiles are squares, not cubes.
+TEST(NestTest, IndicesThatOthersTellTakeNoPlace) {
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "256"}};
+  options.nest_widths = {32};
+  const Job job = MustCompile(
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/lu.dog")),
+      options);
+  for (const KernelSpec& spec : job.program.kernels) {
+    if (spec.kind != "nest") continue;
+    const auto body = NestBody::Decode(spec.body);
+    ASSERT_TRUE(body.ok()) << body.status();
+    for (const NestBlock& block : body->blocks) {
+      int64_t count = 1;
+      for (const int64_t extent : block.extents) count *= extent;
+      EXPECT_LE(count, 33 * 33) << spec.name;
+    }
+  }
+}
+
 TEST(NestTest, SurvivesAllFaults) {
   for (const auto& path : NestPrograms()) {
     SCOPED_TRACE(path.filename().string());

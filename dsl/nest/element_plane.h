@@ -1,0 +1,28 @@
+// Planes in which elements of an array lie: those of a pivot row, A(i)(j)(i),
+// are one for each i and j, however many versions of A there are.
+// Part of an isl adapter.
+#ifndef DOGGED_DSL_NEST_ELEMENT_PLANE_H_
+#define DOGGED_DSL_NEST_ELEMENT_PLANE_H_
+
+#include <isl/cpp.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace dogged::dsl {
+
+// The equations that all of `elements` satisfy, as a set; none if there are
+// none, or if they are not simple.
+std::optional<isl::set> PlaneOf(const isl::set& elements);
+// That of the elements of both.
+std::optional<isl::set> PlaneAround(const std::optional<isl::set>& a,
+                                    const std::optional<isl::set>& b);
+// Which of `rank` indices the others tell in that plane: no two elements of it
+// differ in these alone.
+std::vector<bool> FlatDimensions(const std::optional<isl::set>& plane,
+                                 size_t rank);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_NEST_ELEMENT_PLANE_H_
