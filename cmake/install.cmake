@@ -10,7 +10,13 @@ install(TARGETS dogged_fabric dogged_rocksdb ${DOGGED_MODULES}
 install(DIRECTORY apps DESTINATION share/dogged
   FILES_MATCHING PATTERN "*.dog"
   PATTERN "dogged" EXCLUDE PATTERN "dogged_bench" EXCLUDE
-  PATTERN "output" EXCLUDE PATTERN "tiles" EXCLUDE PATTERN "verify" EXCLUDE)
+  PATTERN "output" EXCLUDE PATTERN "tiles" EXCLUDE PATTERN "verify" EXCLUDE
+  PATTERN "python" EXCLUDE)
+# Where each Python 3 of Debian looks. It finds the command relative to itself,
+# too (apps/python/dogged/_door.py).
+install(DIRECTORY apps/python/dogged DESTINATION lib/python3/dist-packages
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
+  PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY docs DESTINATION share/doc/dogged)
 install(FILES README.md DESTINATION share/doc/dogged)
 install(FILES LICENSE DESTINATION share/doc/dogged RENAME copyright)

@@ -29,4 +29,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libopenblas0-pthread | libopenblas0")
 # Without a compiler kernels are interpreted: slower, the same bits.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev")
+# The package for Python is in it, and of no use without NumPy.
+set(CPACK_DEBIAN_PACKAGE_PROVIDES "python3-dogged (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-numpy")
 include(CPack)

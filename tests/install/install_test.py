@@ -21,6 +21,7 @@ BUILD, SOURCE = map(os.path.abspath, sys.argv[2:4])
 CASE = sys.argv[4]
 # Files in folders of their own: how they are named, and the least number of them.
 FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
+           "lib/python3/dist-packages/dogged/": (r"\w+\.py|py\.typed", 7),
            "share/man/man1/": (r"dogged(-\w+)?\.1", 20),
            "share/doc/dogged/": (r"copyright|README\.md|"
                                  r"docs/recipes/(Containerfile|\w+/\w+\.sbatch)|"
@@ -119,6 +120,23 @@ def case_moved():
         foreign = [line for line in maps.split("\n") if BUILD in line
                    or re.search(r"/libpsm", line) and prefix.path not in line]
         check("not of this prefix", not foreign, foreign)
+
+
+def case_python():
+    """The package for Python finds the command of its own prefix."""
+    script = ("import dogged\n"
+              "with dogged.agents(1) as c:\n"
+              "    p = dogged.load('apps/heat1d/heat1d.dog', N=101, T=5)\n"
+              "    print(dogged._door.command())\n"
+              "    print(c.submit(p)['phi'].shape)\n")
+    with Prefix() as prefix:
+        environment = {**os.environ, "PYTHONPATH": os.path.join(
+            prefix.path, "lib", "python3", "dist-packages")}
+        environment.pop("DOGGED", None)
+        done = commanded("/usr/bin/python3", "-B", "-c", script,
+                         cwd=prefix.share, env=environment)
+    check("another command", done.stdout == f"{prefix.dogged}\n(101,)\n",
+          done.stdout)
 
 
 def case_not_whole():

@@ -96,8 +96,10 @@ APP_FOLDERS = {
     "run": ["process", "keys", "rendezvous", "report", "agent", "client"],
     "jobs": ["process", "keys", "rendezvous", "report", "agent", "client",
              "run"],
+    "door": ["process", "keys", "rendezvous", "report", "agent", "client",
+             "run"],
     "cli": ["process", "keys", "rendezvous", "report", "agent", "host",
-            "client", "run", "jobs"],
+            "client", "run", "jobs", "door"],
 }
 for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [
@@ -129,6 +131,7 @@ SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
            "routing/control/socket_address.h",
+           "apps/dogged/door/door_channel.cc",
            "apps/dogged_bench/peers/stores.cc",
            "apps/dogged_bench/peers/tcp.cc", "tests/"]
 OUTSIDE = {
@@ -187,7 +190,8 @@ OUTSIDE = {
     "sys/ioctl.h": ["apps/dogged/report/progress_printer.cc",
                     "runtime/exec/kernels/system_call_filter.cc",
                     "tests/routing/host_transport_test.cc"],
-    "sys/mman.h": ["apps/dogged/process/huge_page_code.cc",
+    "sys/mman.h": ["apps/dogged/door/shared_values.cc",
+                   "apps/dogged/process/huge_page_code.cc",
                    "apps/dogged_bench/hop_bench.cc",
                    "apps/dogged_bench/stamps.cc",
                    "apps/output/mapped_value.cc",

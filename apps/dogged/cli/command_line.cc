@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "apps/dogged/cli/agent_flags.h"
+#include "apps/dogged/cli/client_flags.h"
 #include "apps/dogged/cli/cluster_flags.h"
 #include "apps/dogged/cli/host_flags.h"
 #include "apps/dogged/cli/key_flags.h"
@@ -93,11 +94,12 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
   // Only for the help: as the first word it is the command of that name.
   bool wants_version = false;
   app.add_flag("--version", wants_version, "as `dogged version`");
-  const std::array<std::unique_ptr<CommandFlags>, 13> commands = {
+  const std::array<std::unique_ptr<CommandFlags>, 14> commands = {
       AddRunFlags(app, environment),
       AddSubmitFlags(app, environment),
       AddAgentFlags(app, environment),
       AddClusterFlags(app, environment),
+      AddClientFlags(app, environment),
       AddKeyFlags(app, environment),
       AddCheckFlags(app, environment),
       AddExplainFlags(app),

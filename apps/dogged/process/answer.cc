@@ -43,19 +43,6 @@ void AddTask(absl::string_view message, nlohmann::ordered_json& error) {
   error["task"] = std::string(message.substr(0, end));
 }
 
-nlohmann::ordered_json ErrorOf(const State& state, ExitCode code) {
-  nlohmann::ordered_json out = {{"kind", std::string(KindOf(code))}};
-  for (const auto& one : state.diagnostics) {
-    if (one["severity"] != "error") continue;
-    out.update(one);
-    out.erase("severity");
-    return out;
-  }
-  out["message"] = state.error;
-  AddTask(state.error, out);
-  return out;
-}
-
 void PrintLine(const nlohmann::ordered_json& object) {
   std::printf("%s\n", JsonText(object).c_str());
 }
@@ -113,6 +100,20 @@ void PrintEvent(absl::string_view event, nlohmann::ordered_json fields) {
   std::fflush(stdout);
 }
 
+nlohmann::ordered_json ErrorJson(ExitCode code, absl::string_view message,
+                                 const nlohmann::ordered_json& diagnostics) {
+  nlohmann::ordered_json out = {{"kind", std::string(KindOf(code))}};
+  for (const auto& one : diagnostics) {
+    if (one["severity"] != "error") continue;
+    out.update(one);
+    out.erase("severity");
+    return out;
+  }
+  out["message"] = std::string(message);
+  AddTask(message, out);
+  return out;
+}
+
 void NoteErrorWords(absl::string_view message) {
   State& state = StateOfAnswer();
   if (state.error.empty()) state.error = std::string(message);
@@ -138,7 +139,9 @@ void PrintAnswer(ExitCode code) {
   }
   out["command"] = state.command;
   out["status"] = static_cast<int>(code);
-  if (code != ExitCode::kDone) out["error"] = ErrorOf(state, code);
+  if (code != ExitCode::kDone) {
+    out["error"] = ErrorJson(code, state.error, state.diagnostics);
+  }
   if (!state.diagnostics.empty()) out["diagnostics"] = state.diagnostics;
   if (state.object.has_value()) {
     out.update(*state.object);

@@ -31,6 +31,10 @@ void SetAnswer(nlohmann::ordered_json object);
 // Prints a line now; nothing without --json-events.
 void PrintEvent(absl::string_view event, nlohmann::ordered_json fields);
 
+// The value of `error`: the first error among `diagnostics`, else `message`.
+nlohmann::ordered_json ErrorJson(ExitCode code, absl::string_view message,
+                                 const nlohmann::ordered_json& diagnostics);
+
 // Parts of the answer where the command fails. The first error counts.
 void NoteErrorWords(absl::string_view message);
 void NoteDiagnostics(const dsl::Diagnostics& diagnostics);

@@ -436,6 +436,24 @@ std::string WrittenOutput::ToWords() const {
                       is_one || type == ElementType::kInt64 ? "" : "s");
 }
 
+absl::StatusOr<Value> ValueOf(const Output& output, dsl::ResultViews& views) {
+  const Program& program = views.program();
+  const auto number = static_cast<size_t>(output.labels.view);
+  const ResultView& view = program.views[number];
+  const Selection selection = WithNumbers(output, view);
+  if (output.labels.has_blocks) {
+    return dsl::AssembleView(program, Narrowed(view, selection),
+                             views.lookup());
+  }
+  DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
+  return ExtractSelection(selection, view, dense);
+}
+
+std::string LabelsText(const ResultView& view) {
+  return LabelsText(
+      {.text = "", .array = view.array, .indices = {}, .path = ""}, view);
+}
+
 absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                                           dsl::ResultViews& views) {
   const auto number = static_cast<size_t>(output.labels.view);

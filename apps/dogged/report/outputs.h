@@ -56,6 +56,12 @@ struct WrittenOutput {
 // back.
 std::string NumberText(const Value& value);
 
+// The numbers of an output, if it is no series: what an .npy file would hold.
+absl::StatusOr<Value> ValueOf(const Output& output, dsl::ResultViews& views);
+
+// "u(0:100)(1000)", of all that the view has.
+std::string LabelsText(const ResultView& view);
+
 // Writes the file, and of a .pvd the images that it lists; of a loop, `views`
 // are of the program that has ended.
 absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,

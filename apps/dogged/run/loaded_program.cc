@@ -67,6 +67,9 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
                             diagnostics, &placed, &out.facts));
   // Labels that are only wanted come last, and go to no file.
   out.outputs.resize(placed.selections.size() - out.wanted);
+  out.wanted_labels.assign(
+      placed.selections.begin() + static_cast<ptrdiff_t>(out.outputs.size()),
+      placed.selections.end());
   placed.selections.resize(out.outputs.size());
   DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
   if (!out.writes_results) return absl::OkStatus();
@@ -77,12 +80,14 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
 
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels) {
-  const auto fail = [](const absl::Status& status) {
-    PrintError(status.message());
+  GivenProgram* const given = options.given;
+  const auto fail = [given](const absl::Status& status) {
+    if (given == nullptr) PrintError(status.message());
     return status;
   };
   LoadedProgram out;
-  absl::StatusOr<std::string> text = ReadText(options.file);
+  absl::StatusOr<std::string> text =
+      given == nullptr ? ReadText(options.file) : given->text;
   if (!text.ok()) return fail(text.status());
   out.text = *std::move(text);
   out.writes_results = options.writes_results;
@@ -122,8 +127,14 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     }
     out.options.selections.push_back(selection->text);
   }
+  if (given != nullptr) out.options.inputs = given->inputs;
   dsl::Diagnostics diagnostics(options.file, out.text);
   const absl::Status compiled = CompileInto(out, kernels, diagnostics);
+  if (given != nullptr) {
+    given->diagnostics.emplace(std::move(diagnostics));
+    return compiled.ok() ? absl::StatusOr<LoadedProgram>(std::move(out))
+                         : compiled;
+  }
   NoteDiagnostics(diagnostics);
   const std::string words = diagnostics.ToString();
   std::fwrite(words.data(), 1, words.size(), stderr);

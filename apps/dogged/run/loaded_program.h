@@ -24,13 +24,14 @@ struct LoadedProgram {
   dsl::CompileOptions options;
   Job job;
   std::vector<Output> outputs;
-  size_t wanted = 0;            // of ProgramOptions::wanted
-  bool writes_results = false;  // as ProgramOptions
+  size_t wanted = 0;                               // of ProgramOptions::wanted
+  std::vector<dsl::SelectedLabels> wanted_labels;  // of these
+  bool writes_results = false;                     // as ProgramOptions
   dsl::ProgramFacts facts;
 };
 
 // Reads the file and the inputs, and compiles. Errors have been printed on
-// standard error.
+// standard error, but for a given program, of which nothing is printed.
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels);
 

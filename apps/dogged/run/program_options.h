@@ -3,17 +3,31 @@
 #ifndef DOGGED_APPS_DOGGED_RUN_PROGRAM_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_RUN_PROGRAM_OPTIONS_H_
 
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "dsl/text/diagnostics.h"
+#include "runtime/base/value.h"
 
 namespace dogged {
 
 using Definitions = std::vector<std::pair<std::string, std::string>>;
 
+// GivenProgram: a program that comes from no file, with its inputs.
+struct GivenProgram {
+  std::string text;
+  std::map<std::string, Value> inputs;  // by array
+  // Messages of its last compilation, which are printed nowhere.
+  std::optional<dsl::Diagnostics> diagnostics;
+};
+
 struct ProgramOptions {
   std::string file;
-  Definitions definitions;                                  // -D
+  GivenProgram* given = nullptr;  // instead of the file; outlives this
+  Definitions definitions;        // -D
   std::vector<std::pair<std::string, std::string>> inputs;  // array, path
   std::vector<std::string> outputs;
   std::vector<std::string> wanted;  // selections that go to no file

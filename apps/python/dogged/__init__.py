@@ -1,0 +1,23 @@
+"""Stencils and tiled algebra on agents that come and go.
+
+    import dogged
+    with dogged.agents(4) as c:
+        run = c.submit(dogged.load("heat.dog", N=401))
+        u = run["u"]                 # waits; a NumPy array
+
+See docs/PYTHON.md.
+"""
+
+from ._cluster import Cluster, agents, connect, join_file
+from ._errors import (Cancelled, ClientGone, DoggedError, DoggedWarning,
+                      ForkedError, Interrupted, JobFailed, Mistyped, NoAgents,
+                      NoRoom, ProgramError)
+from ._program import Program, load, program
+from ._run import Run
+
+__version__ = "0.1.0"
+__all__ = [
+    "Cancelled", "ClientGone", "Cluster", "DoggedError", "DoggedWarning",
+    "ForkedError", "Interrupted", "JobFailed", "Mistyped", "NoAgents", "NoRoom",
+    "Program", "ProgramError", "Run", "agents", "connect", "join_file", "load",
+    "program"]

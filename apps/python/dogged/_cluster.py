@@ -1,0 +1,174 @@
+"""Clusters: own agents, or those that others have started."""
+
+from __future__ import annotations
+
+import html
+import os
+import warnings
+import weakref
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+
+from ._door import Answer, Door
+from ._errors import DoggedError, DoggedWarning, Mistyped
+from ._program import Program
+from ._run import Run, _forget
+from ._values import to_descriptor
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Cluster:
+    """Where jobs run; made by agents(), connect() and join_file()."""
+
+    def __init__(self, where: str, **opened: Any):
+        self._where = where
+        self._door = Door()
+        try:
+            self._own: List[Answer] = self._door.ask("open", **opened)["agents"]
+        except BaseException:
+            self._door.close()
+            raise
+
+    def submit(self, program: Program, inputs: Optional[Mapping[str, Any]] = None,
+               *, want: Iterable[str] = (), replicas: int = 0,
+               keep: float = 0.0, redo_at_most: float = 0.0) -> Run:
+        """Gives the program to the agents, and returns at once.
+
+        inputs        arrays by name; anything that NumPy takes. Order and byte
+                      order are converted, and types where no value changes.
+        want          more results, as "u(:)(10)"
+        replicas      copies of each value (0: 2, or 1 with one agent)
+        keep          seconds that results stay with the agents afterwards
+        redo_at_most  seconds of work that one lost agent may cost
+        """
+        if not isinstance(program, Program):
+            raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
+                            "dogged.program(text)")
+        self._door.check()
+        wants = [want] if isinstance(want, str) else list(want)
+        if wants:
+            program = program.with_(wants)
+        about: List[Dict[str, Any]] = []
+        memory: List[int] = []
+        try:
+            for name, value in (inputs or {}).items():
+                kind = program.inputs.get(name, (None, ()))[0]
+                one, descriptor = to_descriptor(str(name), value, kind)
+                about.append(one)
+                memory.append(descriptor)
+        except BaseException:
+            for descriptor in memory:
+                os.close(descriptor)
+            raise
+        missing = [name for name in program.inputs if name not in (inputs or {})]
+        if missing:
+            for descriptor in memory:
+                os.close(descriptor)
+            kind, shape = program.inputs[missing[0]]
+            raise Mistyped(
+                f"input {missing[0]} is wanted, of shape {shape}, {kind}: "
+                f"submit(program, inputs={{{missing[0]!r}: array}})")
+        fields = program.fields()
+        if replicas:
+            fields["replicas"] = replicas
+        door = weakref.ref(self._door)
+        pid = os.getpid()
+        answer = self._door.ask(
+            "submit", memory, inputs=about, keep_seconds=float(keep),
+            redo_seconds=float(redo_at_most),
+            on_abandon=lambda late: _forget(door, late["run"], pid), **fields)
+        if "warning" in answer:
+            warnings.warn(answer["warning"], DoggedWarning, stacklevel=2)
+        run = Run(self._door, program, answer["run"], answer["job"])
+        weakref.finalize(run, _forget_results, door, answer["run"], pid)
+        return run
+
+    def run(self, program: Program, inputs: Optional[Mapping[str, Any]] = None,
+            **options: Any) -> Run:
+        """submit(), and waits."""
+        return self.submit(program, inputs, **options).wait()
+
+    def start(self, count: int = 1) -> None:
+        """More own agents. They join running jobs."""
+        self._own = self._door.ask("start", agents=count)["agents"]
+
+    @property
+    def own_agents(self) -> List[Answer]:
+        """Own agents that live: name, address, pid."""
+        return list(self.status()["own_agents"])
+
+    def status(self) -> Answer:
+        """Agents as they say of themselves: address, host, workers, state."""
+        answer = self._door.ask("status")
+        return {key: answer[key] for key in ("agents", "own_agents")}
+
+    def close(self) -> None:
+        """Own agents end, and jobs with them; jobs of other agents go on."""
+        self._door.check()
+        self._door.close()
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<dogged cluster {self._where}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            rows = self.status()["agents"]
+        except DoggedError as error:
+            return f"<p>{html.escape(repr(self))}: {html.escape(str(error))}</p>"
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(row.get(key, '')))}</td>"
+                             for key in ("address", "host", "workers", "state"))
+            + "</tr>" for row in rows)
+        return (f"<table><caption>{html.escape(repr(self))}</caption><tr>"
+                f"<th>address</th><th>host</th><th>workers</th><th>state</th>"
+                f"</tr>{body}</table>")
+
+
+def _forget_results(door_ref: "weakref.ref[Door]", number: int,
+                    pid: int) -> None:
+    door = door_ref()
+    if door is None or os.getpid() != pid:
+        return
+    try:
+        door.say("forget", lambda *_: None, run=number)
+    except DoggedError:
+        pass
+
+
+def agents(count: int = 2, *, workers: int = 0,
+           key_file: Optional[Path] = None) -> Cluster:
+    """Agents of this host, which end with the cluster, or with this process.
+
+    workers: threads of each (0: processors / agents).
+    """
+    fields: Dict[str, Any] = {"agents": count}
+    if workers:
+        fields["workers"] = workers
+    if key_file is not None:
+        fields["key_file"] = os.path.abspath(os.fspath(key_file))
+    return Cluster(f"of {count} agents", **fields)
+
+
+def connect(where: str, *, key_file: Optional[Path] = None,
+            insecure: bool = False) -> Cluster:
+    """Agents at "host:7070", "dns:NAME:PORT" or "file:DIR"; several with commas.
+
+    key_file: of the cluster (default: DOGGED_KEY_FILE, or ~/.dogged/key).
+    """
+    fields: Dict[str, Any] = {"cluster": where, "insecure": insecure}
+    if key_file is not None:
+        fields["key_file"] = os.path.abspath(os.fspath(key_file))
+    return Cluster(f"at {where}", **fields)
+
+
+def join_file(folder: Path, *, key_file: Optional[Path] = None,
+              insecure: bool = False) -> Cluster:
+    """Agents that meet in a folder (`dogged agent --join file:DIR`)."""
+    return connect(f"file:{os.path.abspath(os.fspath(folder))}",
+                   key_file=key_file, insecure=insecure)

@@ -1,0 +1,106 @@
+"""Programs: text, parameters, and what the compiler says about them."""
+
+from __future__ import annotations
+
+import html
+import os
+import warnings
+import zlib
+from typing import Any, Dict, Iterable, List, Mapping, Tuple, Union
+
+from ._door import checker
+from ._errors import DoggedWarning
+
+Parameter = Union[int, float, str]
+
+
+def parameter_text(name: str, value: Any) -> str:
+    """As -D takes it."""
+    if hasattr(value, "item"):  # of NumPy
+        value = value.item()
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, (int, float, str)):
+        return repr(value) if isinstance(value, float) else str(value)
+    raise TypeError(f"parameter {name} is a number, or text for one, not "
+                    f"{type(value).__name__}")
+
+
+class Program:
+    """A program with its parameters, compiled and proved.
+
+    text        the .dog text
+    name        of jobs that run it
+    parameters  as given
+    results     names of its results, for run[name]
+    inputs      arrays that submit() wants: {"v": ("double", (401,))}, those
+                that the program makes itself where none is given left out
+    tasks, lowering   how it runs: tasks, and tiles or points in words
+    """
+
+    def __init__(self, text: str, file: str, parameters: Mapping[str, Any],
+                 want: Iterable[str], stacklevel: int = 3):
+        if not isinstance(text, str):
+            raise TypeError("a program is text; dogged.load() takes a path")
+        self.text = text
+        self._file = file
+        self.parameters: Dict[str, Parameter] = dict(parameters)
+        self._want = [want] if isinstance(want, str) else list(want)
+        answer = checker().ask("check", **self.fields())
+        self.name: str = answer["program"]
+        self.results: Tuple[str, ...] = tuple(answer["results"])
+        self.tasks: int = answer["tasks"]
+        self.lowering: str = answer["lowering"]
+        self.inputs: Dict[str, Tuple[str, Tuple[int, ...]]] = {
+            one["array"]: (one["type"], tuple(one["shape"]))
+            for one in answer["inputs"]}
+        self.warnings: List[str] = [
+            one["text"] for one in answer.get("diagnostics", [])]
+        for words in self.warnings:
+            warnings.warn("\n" + words, DoggedWarning, stacklevel=stacklevel)
+
+    def fields(self) -> Dict[str, Any]:
+        """Of a request."""
+        return {"file": self._file, "text": self.text, "want": self._want,
+                "parameters": {name: parameter_text(name, value)
+                               for name, value in self.parameters.items()}}
+
+    def with_(self, want: Iterable[str] = (), **parameters: Any) -> "Program":
+        """The same with other parameters, or more results."""
+        return Program(self.text, self._file,
+                       {**self.parameters, **parameters},
+                       [*self._want, *want])
+
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}"
+                        for name, value in self.parameters.items())
+        return (f"<dogged program {self.name}{given}: {self.tasks} tasks, "
+                f"results {', '.join(self.results)}>")
+
+    def _repr_html_(self) -> str:
+        return (f"<div><b>{html.escape(self.name)}</b> "
+                f"{html.escape(self.lowering)}; results "
+                f"{html.escape(', '.join(self.results))}"
+                f"<pre>{html.escape(self.text)}</pre></div>")
+
+
+def program(text: str, *, name: str = "", want: Iterable[str] = (),
+            **parameters: Any) -> Program:
+    """A program from its text. `want`: more results, as "u(:)(10)".
+
+    Raises ProgramError with place, carets and help where it is wrong.
+    """
+    # Jobs of one name and another text refuse each other in a cluster.
+    digits = zlib.crc32(text.encode("utf-8", "replace")) if isinstance(
+        text, str) else 0
+    return Program(text, f"{name or f'program_{digits:08x}'}.dog", parameters,
+                   want, stacklevel=3)
+
+
+def load(path: Union[str, "os.PathLike[str]"], *, want: Iterable[str] = (),
+         **parameters: Any) -> Program:
+    """A program from its file, heat.dog; else as program()."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return Program(text, os.path.abspath(os.fspath(path)), parameters, want,
+                   stacklevel=3)

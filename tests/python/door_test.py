@@ -1,0 +1,393 @@
+"""The package dogged for Python.
+
+Aim: programs, inputs and results as docs/PYTHON.md says, with NumPy's numbers;
+errors, Ctrl-C, forks and lost agents as a user meets them. Method: the package
+from the sources over the binary itself; a process of its own where it is to be
+interrupted or forked; nothing waits for a time to pass.
+
+usage: door_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import asyncio
+import gc
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import types
+import warnings
+
+DOGGED, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
+CASE = sys.argv[3]
+os.environ["DOGGED"] = DOGGED
+sys.path.insert(0, os.path.join(SOURCE, "apps", "python"))
+
+import numpy as np  # noqa: E402
+
+import dogged  # noqa: E402
+
+HEAT = os.path.join(SOURCE, "apps", "heat2d", "heat2d.dog")
+CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
+COPY = """\
+param N = 5
+param M = 4
+input v(i)(j) for i = 0:N-1 j = 0:M-1
+task copy
+  creates u(i)(j) as n
+  for i = 0:N-1 j = 0:M-1
+  using v(i)(j) as s
+  code
+    n = s
+  end code
+end task
+result u(:)(:)
+"""
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def raises(kind, call, *words):
+    """The exception of `call`, whose text has these words."""
+    try:
+        got = call()
+    except kind as error:
+        for word in words:
+            check(f"no word of {word!r}", word in str(error), str(error))
+        return error
+    raise SystemExit(f"no {kind.__name__}, but {got!r}")
+
+
+def heat(n, steps):
+    x, y = np.meshgrid(np.arange(n), np.arange(n), indexing="ij")
+    inner = (x > 0) & (x < n - 1) & (y > 0) & (y < n - 1)
+    u = np.where(inner, np.sin(3.0 * x / n) * np.cos(5.0 * y / n), 0)
+    for _ in range(steps):
+        v = u.copy()
+        v[1:-1, 1:-1] += 0.2 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2]
+                                + u[1:-1, 2:] - 4 * u[1:-1, 1:-1])
+        u = v
+    return u
+
+
+def long_heat():
+    return dogged.load(HEAT, N=1000, T=2_000_000)
+
+
+def case_results():
+    """Numbers, shapes, memory; an agent more, and one that is killed."""
+    program = dogged.load(HEAT, N=90, T=40)
+    check("program", program.results == ("u",) and program.name == "heat2d"
+          and program.text.startswith("# The 2-D"), program)
+    with dogged.agents(2, workers=1) as cluster:
+        run = cluster.submit(program, want=["u(:)(7)(0:40)", "u(3)(4)(5)"])
+        u = run["u"]
+        check("other numbers", np.allclose(u, heat(90, 40), 0, 1e-14), u)
+        check("form", u.dtype == np.float64 and u.flags.c_contiguous
+              and u.flags.writeable and not u.flags.owndata)
+        u[0, 0] = 7
+        check("another array", run["u"] is u and run["u"][0, 0] == 7)
+        check("wanted", run["u(:)(7)(0:40)"].shape == (90, 41))
+        check("its own memory", run["u(:)(7)(0:40)"][0, 0] == 0)
+        check("scalar", run["u(3)(4)(5)"].shape == ()
+              and np.isclose(run["u(3)(4)(5)"], heat(90, 5)[3, 4]))
+        raises(KeyError, lambda: run["v"], "no result")
+        check("report", run.report["job"] == run.job and run.done())
+        run = cluster.submit(dogged.load(HEAT, N=600, T=4000))
+        for event in run:
+            if event["event"] == "progress":
+                break
+        victim = cluster.own_agents[0]
+        os.kill(victim["pid"], signal.SIGKILL)
+        cluster.start(1)
+        expected = subprocess.run(
+            [DOGGED, "run", HEAT, "-D", "N=600", "-D", "T=4000", "--json"],
+            capture_output=True, text=True, check=True).stdout
+        run.wait()
+        check("other bits", run.report["result_digest"] in expected, run.report)
+        check("losses", [(loss["who"], loss["cause"]) for loss in run.losses]
+              == [(victim["name"], "killed by signal 9")], run.losses)
+        names = [event["event"] for event in run]
+        check("events", names[0] == "submitted" and names[-1] == "done"
+              and "lost" in names and "joined" in names, names)
+
+
+def anonymous():
+    with open("/proc/self/status", encoding="ascii") as file:
+        return int(re.search(r"RssAnon:\s*(\d+)", file.read()).group(1)) << 10
+
+
+def case_no_copy():
+    """A result takes no memory of this process beside what the client made."""
+    program = dogged.program(COPY.replace(
+        "input v(i)(j) for i = 0:N-1 j = 0:M-1\n", "").replace(
+        "  using v(i)(j) as s\n", "").replace("n = s", "n = 1.0*i + j"),
+        N=4000, M=2000)
+    with dogged.agents(1) as cluster:
+        run = cluster.run(program)
+        gc.collect()
+        before = anonymous()
+        u = run["u"]
+        taken = anonymous() - before
+        check("bytes copied", taken < u.nbytes // 16, taken)
+        check("numbers", u[3999, 1999] == 5998 and u[1, 0] == 1)
+
+
+def case_inputs():
+    """Orders, byte orders and types: converted, or an error in words."""
+    program = dogged.program(COPY)
+    check("inputs", program.inputs == {"v": ("double", (5, 4))}, program.inputs)
+    whole = np.arange(20.0).reshape(5, 4)
+    with dogged.agents(1) as cluster:
+        def sent(array):
+            return cluster.submit(program, {"v": array})["u"]
+
+        for same in (whole, np.asfortranarray(whole), whole.astype(">f8"),
+                     whole.astype("f4"), whole.astype("i2"),
+                     whole.astype(">i8"), whole.astype("u8"),
+                     np.arange(40.0).reshape(5, 8)[:, ::2] / 2,
+                     whole[::-1][::-1], whole.tolist()):
+            check("other numbers", np.array_equal(sent(same), whole), same)
+        strange = np.array(whole)
+        strange[0] = [np.nan, np.inf, -0.0, 5e-324]
+        check("bits", sent(strange).tobytes() == strange.tobytes())
+        for wrong, word in ((whole + 1j, "a.real"), (whole.astype("O"), "object"),
+                            (whole.astype("U5"), "U5"), (whole > 3, "bool"),
+                            (np.full((5, 4), 2**53 + 1), "2^53"),
+                            (whole.astype("g"), "float128"),
+                            (np.ma.masked_array(whole), "masked")):
+            raises(TypeError, lambda: sent(wrong), "input v", word)
+        raises(dogged.ProgramError, lambda: sent(whole.T), "(4)(5)", "(5)(4)")
+        raises(dogged.Mistyped, lambda: cluster.submit(program), "input v",
+               "inputs={'v'")
+        raises(dogged.DoggedError, lambda: cluster.submit(
+            program, {"v": whole, "w": whole}), "w")
+        cholesky = dogged.load(CHOLESKY, N=60, NB=16)
+        spd = whole @ whole.T
+        spd = np.kron(np.eye(12), spd + 9 * np.eye(5))
+        L = np.tril(cluster.submit(cholesky, {"A": spd})["L"])
+        check("factor", np.allclose(L @ L.T, spd), L)
+        error = raises(dogged.JobFailed,
+                       lambda: cluster.run(cholesky, {"A": -spd}))
+        check("task", error.task == "factor(0)" and error.status == 1, error)
+
+
+def case_errors():
+    """An exception for each status, with its parts."""
+    error = raises(dogged.ProgramError, lambda: dogged.program(
+        COPY.replace("= s", "= q"), name="mine"), "mine.dog:9:9", "^", "= help")
+    check("parts", (error.code, error.line, error.column, error.status)
+          == ("D006", 9, 9, 3) and error.help and "^" in error.text
+          and error.file == "mine.dog" and error.label is None, vars(error))
+    raises(dogged.ProgramError, lambda: dogged.program(COPY, Q=3), "Q")
+    raises(TypeError, lambda: dogged.program(COPY, N=[3]), "parameter N")
+    raises(FileNotFoundError, lambda: dogged.load("/none.dog"))
+    raises(ConnectionError, lambda: dogged.connect("127.0.0.1:1"), "127.0.0.1:1")
+    raises(dogged.Mistyped, lambda: dogged.connect("nonsense"), "nonsense")
+    raises(ValueError, lambda: dogged.agents(0))
+    raises(dogged.Mistyped, lambda: dogged.agents(1, key_file="/none/key"),
+           "/none/key")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dogged.program(COPY.replace("as s\n", "as s  v(i)(j) as idle\n"))
+    check("warning", any(w.category is dogged.DoggedWarning
+                         and "idle" in str(w.message)
+                         and w.filename == __file__ for w in caught), caught)
+    with dogged.agents(1) as cluster:
+        raises(TypeError, lambda: cluster.submit(COPY), "dogged.program")
+        run = cluster.submit(long_heat())
+        os.kill(cluster._door.pid, signal.SIGKILL)
+        raises(dogged.ClientGone, run.wait, "client")
+        raises(dogged.ClientGone, lambda: run["u"])
+        raises(dogged.ClientGone, lambda: cluster.submit(long_heat()))
+        check("shown", "ended" in cluster._repr_html_())
+    os.environ["DOGGED"] = "/none/dogged"
+    raises(dogged.Mistyped, lambda: dogged.agents(1), "/none/dogged")
+    os.environ["DOGGED"] = DOGGED
+
+
+def case_events():
+    """await, cancel, waiting with a limit; what notebooks show."""
+    with dogged.agents(2, workers=1) as cluster:
+        async def both():
+            short = cluster.submit(dogged.load(HEAT, N=40, T=10))
+            endless = cluster.submit(long_heat())
+            done = await short
+            check("done", done is short and short.state == "done")
+            raises(TimeoutError, lambda: endless.wait(0), "0 s")
+            endless.cancel()
+            try:
+                await endless
+            except dogged.Cancelled as error:
+                return error
+            raise SystemExit("not cancelled")
+
+        error = asyncio.run(asyncio.wait_for(both(), 120))
+        check("report", error.report["program"] == "heat2d", error.report)
+        run = cluster.run(dogged.load(HEAT, N=40, T=10))
+        check("as often as one likes", list(run) == list(run))
+        check("progress", run.progress == 1.0)
+        run.cancel()  # which changes nothing any more
+        check("still", run["u"].shape == (40, 40))
+        program = dogged.program("# <script>\n" + COPY)
+        for shown in (run._repr_html_(), cluster._repr_html_(),
+                      program._repr_html_()):
+            check("script", "<script" not in shown and "<" in shown, shown)
+        check("escaped", "&lt;script&gt;" in program._repr_html_())
+
+
+CHILD = """
+import os, sys
+sys.path.insert(0, os.path.join({source!r}, "apps", "python"))
+import dogged
+cluster = dogged.agents(1)
+run = cluster.submit(dogged.load({heat!r}, N=1000, T=2_000_000))
+for event in run:
+    if event["event"] == "progress" and event["done"] > 0:
+        break
+print("waiting", cluster.own_agents[0]["pid"], flush=True)
+try:
+    run["u"]
+except KeyboardInterrupt:
+    print("interrupted", run.state, flush=True)
+small = cluster.run(dogged.load({heat!r}, N=40, T=10))
+run.cancel()
+try:
+    run.wait()
+except dogged.Cancelled:
+    print("cancelled", small["u"].shape, flush=True)
+"""
+
+
+FORKING = """
+import os, signal, sys
+sys.path.insert(0, os.path.join({source!r}, "apps", "python"))
+import dogged
+cluster = dogged.agents(1)
+child = os.fork()
+if child == 0:
+    os.close(1)
+    signal.pause()
+print(cluster._door.pid, child, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def case_interrupt():
+    """Ctrl-C of a whole group reaches Python alone, at once; all goes on."""
+    child = subprocess.Popen(
+        [sys.executable, "-B", "-c", CHILD.format(source=SOURCE, heat=HEAT)],
+        stdout=subprocess.PIPE, text=True, start_new_session=True)
+    words = child.stdout.readline().split()
+    check("waiting", words[:1] == ["waiting"], words)
+    agent = os.pidfd_open(int(words[1]))
+    start = time.monotonic()
+    os.killpg(child.pid, signal.SIGINT)
+    check("interrupted", child.stdout.readline() == "interrupted running\n")
+    check("at once", time.monotonic() - start < 5, time.monotonic() - start)
+    check("goes on", child.stdout.readline() == "cancelled (40, 40)\n")
+    check("status", child.wait(60) == 0)
+    ready, _, _ = select.select([agent], [], [], 60)
+    check("an agent is left", ready)
+
+
+def case_fork():
+    """A child is told, in words; the parent goes on, and its client ends."""
+    cluster = dogged.agents(1)
+    run = cluster.submit(dogged.load(HEAT, N=40, T=10))
+    u = run["u"]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for call in (lambda: run["u"], run.wait, lambda: next(iter(run)),
+                         cluster.status, cluster.close,
+                         lambda: cluster.submit(dogged.load(HEAT, N=40))):
+                raises(dogged.ForkedError, call, "fork", str(os.getpid()))
+            check("array", u.shape == (40, 40))
+            with dogged.agents(1) as own:  # its own is no trouble
+                check("own", own.run(dogged.load(HEAT, N=40, T=10)).done())
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    check("child", status == 0, status)
+    check("parent", cluster.run(dogged.load(HEAT, N=41, T=10)).done())
+    cluster.close()
+    # A child that lives on holds nothing that the client waits for.
+    parent = subprocess.run(
+        [sys.executable, "-B", "-c", FORKING.format(source=SOURCE)],
+        stdout=subprocess.PIPE, text=True, timeout=120)
+    client, child = (int(pid) for pid in parent.stdout.split())
+    try:
+        ready, _, _ = select.select([os.pidfd_open(client)], [], [], 20)
+    except ProcessLookupError:
+        ready = True
+    os.kill(child, signal.SIGKILL)
+    check("the client stays", ready)
+
+
+def case_clusters():
+    """Agents of others: at an address with a key, and in a folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        key = os.path.join(folder, "key")
+        subprocess.run([DOGGED, "key", "new", "--file", key], check=True,
+                       capture_output=True)
+        pool = os.path.join(folder, "pool")
+        agents = []
+        try:
+            for arguments in (["--key-file", key],
+                              ["--insecure", "--join", f"file:{pool}"]):
+                agents.append(subprocess.Popen(
+                    [DOGGED, "agent", "--listen", "127.0.0.1:0", "--workers",
+                     "1", *arguments], stdout=subprocess.PIPE, text=True))
+            address = agents[0].stdout.readline().split()[1]
+            agents[1].stdout.readline()
+            program = dogged.load(HEAT, N=90, T=40)
+            with dogged.connect(address, key_file=key) as cluster:
+                check("numbers", np.allclose(cluster.submit(program)["u"],
+                                             heat(90, 40), 0, 1e-14))
+                check("own", cluster.own_agents == [])
+                raises(dogged.Mistyped, cluster.start, "own")
+            with dogged.join_file(pool, insecure=True) as cluster:
+                run = cluster.submit(program, keep=600)
+                check("numbers", np.allclose(run["u"], heat(90, 40), 0, 1e-14))
+                check("there", cluster.status()["agents"][0]["state"]
+                      == "alive")
+            raises(dogged.NoAgents, lambda: dogged.connect(address,
+                                                           insecure=True))
+        finally:
+            for agent in agents:
+                agent.kill()
+                agent.wait()
+                agent.stdout.close()
+
+
+def case_page():
+    """Each block of docs/PYTHON.md does what it says, without Matplotlib."""
+    drawn = []
+    pyplot = types.ModuleType("matplotlib.pyplot")
+    pyplot.imsave = lambda path, array: drawn.append((path, array))
+    sys.modules["matplotlib"] = types.ModuleType("matplotlib")
+    sys.modules["matplotlib.pyplot"] = pyplot
+    sys.modules["matplotlib"].pyplot = pyplot
+    os.chdir(SOURCE)
+    with open(os.path.join("docs", "PYTHON.md"), encoding="utf-8") as page:
+        blocks = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
+    check("blocks", len(blocks) == 4, len(blocks))
+    names = {}
+    for block in blocks:
+        exec(compile(block, "docs/PYTHON.md", "exec"), names)
+    check("picture", drawn[0][0] == "heat.png" and drawn[0][1].shape
+          == (401, 401) and 0 < drawn[0][1].max() < 100, drawn)
+    check("residual", abs(names["a"] @ names["x"] - names["b"]).max() < 1e-9)
+
+
+if __name__ == "__main__":
+    globals()[f"case_{CASE}"]()
