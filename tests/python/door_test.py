@@ -380,13 +380,146 @@ def case_page():
     os.chdir(SOURCE)
     with open(os.path.join("docs", "PYTHON.md"), encoding="utf-8") as page:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
-    check("blocks", len(blocks) == 4, len(blocks))
-    names = {}
+    check("blocks", len(blocks) == 5, len(blocks))
+    solved = {}
     for block in blocks:
+        names = {}
         exec(compile(block, "docs/PYTHON.md", "exec"), names)
+        solved = names if "cholesky" in names else solved
     check("picture", drawn[0][0] == "heat.png" and drawn[0][1].shape
           == (401, 401) and 0 < drawn[0][1].max() < 100, drawn)
-    check("residual", abs(names["a"] @ names["x"] - names["b"]).max() < 1e-9)
+    check("residual",
+          abs(solved["a"] @ solved["x"] - solved["b"]).max() < 1e-9)
+
+
+def plate():
+    """apps/jacobi, made here."""
+    b = dogged.Builder("plate")
+    N, bound = b.param("N", 24), b.param("bound", 1e-3)
+    x, y, t = b.indices("x y t")
+    u, d, change = b.array("u"), b.array("d"), b.array("change")
+    T = b.repeat("T", (50, 20000, 50))
+    b.boundary(u[x, y, 0], 0)
+    b.boundary(u[x, 0, t], 0, where=t > 0)
+    b.boundary(u[x, N-1, t], 0, where=t > 0)
+    inner = (t > 0) & (y > 0) & (y < N-1)
+    b.boundary(u[0, y, t], 1, where=inner)
+    b.boundary(u[N-1, y, t], 0, where=inner)
+    space = {x: (1, N-2), y: (1, N-2)}
+    b.task(u[x, y, t], 0.25*(u[x-1, y, t-1] + u[x+1, y, t-1]
+                             + u[x, y-1, t-1] + u[x, y+1, t-1]),
+           over={**space, t: (1, T)})
+    b.task(d[x, y, t], u[x, y, t] - u[x, y, t-1],
+           over={**space, t: (50, T, 50)}, name="move")
+    b.reduce("norm2", change[t], d[x, y, t], over=space, at={t: (50, T, 50)})
+    b.until(change[T] < bound)
+    b.result(u[x, y, T], over={x: (0, N-1), y: (1, N-2)})
+    b.result(change[T])
+    return b
+
+
+def case_builder():
+    """The bits of a program that was written; errors at the Python line."""
+    serial = subprocess.run([DOGGED, "run", os.path.join(
+        SOURCE, "apps", "jacobi", "jacobi.dog"), "--json"], check=True,
+        capture_output=True, text=True).stdout
+    with dogged.agents(2, workers=1) as cluster:
+        run = cluster.run(plate().program())
+        check("other bits", run.report["result_digest"] in serial, run.report)
+        b = dogged.Builder("ring")
+        N = b.param("N", 20)
+        x, t = b.indices("x t")
+        h = b.array("h", "int64", over={x: (0, N-1), t: (0, 3)})
+        v, w = b.array("v"), b.array("w")
+        b.input(v[x], over={x: (0, N-1)}, otherwise=2.0*x)
+        b.periodic(h[x, t], x)
+        b.task(h[x, 0], x, over={x: (0, N-1)})
+        b.task({h[x, t]: h[x-1, t-1] + x//7, w[x, t]: v[x] + x/N},
+               over={x: (0, N-1), t: (1, 3)}, where=x >= 0)
+        b.result(h[:, 3])
+        b.result(w[:, 3])
+        run = cluster.submit(b.program(N=30), {"v": np.ones(30)})
+        at = np.arange(30)
+        h = at.copy()
+        for _ in range(3):
+            h = np.roll(h, 1) + at//7
+        check("integers", np.array_equal(run["h"], h), run["h"])
+        check("quotient", np.array_equal(run["w"], 1.0 + at/30), run["w"])
+    b = dogged.Builder("wrong")
+    x, t = b.indices("x t")
+    u = b.array("u")
+    b.boundary(u[0, t], 0)
+    line = sys._getframe().f_lineno + 1
+    b.task(u[x, t],
+           u[x-1, t-1], over={x: (1, 9), t: (1, 9)})
+    b.result(u[:, 9])
+    error = raises(dogged.ProgramError, b.program, "^^^",
+                   f'File "{__file__}", line {line}', "b.task(u[x, t],")
+    check("place", (error.python_file, error.python_line, error.code)
+          == (__file__, line, "D012"), vars(error))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        b = dogged.Builder("idle")
+        b.task(b.array("u")[(x := b.indices("x")[0])], 1, over={x: (0, 9)})
+        b.task(b.array("v")[x], 1.5, over={x: (0, 9)})
+        line = sys._getframe().f_lineno - 1
+        b.result(dogged.builder.Array("u", "double")[:])
+        b.program()
+    check("warning", [(w.filename, w.lineno) for w in caught]
+          == [(__file__, line)], [str(w) for w in caught])
+
+
+def case_formulas():
+    """Formulas as Python means them, also their bits; mistakes in words."""
+    b = dogged.Builder("f")
+    N = b.param("N", 11)
+    x, = b.indices("x")
+    one, made = b.array("one"), b.array("made")
+    for formula, text in (
+            (1 - (x - (x - 1)), "1 - (x - (x - 1))"),
+            (-(x + 1)*2, "-(x + 1) * 2"), (x - (-3), "x - (-3)"),
+            ((x < 3) | ~(x > 4) & (x == 5), "x < 3 or not x > 4 and x == 5"),
+            (x/N, "1.0 * x / N"), (x//N % 3, "x / N % 3"),
+            (dogged.where(x < 3, x, 2)*2, "(x < 3 ? x : 2) * 2"),
+            (np.float32(2)*np.maximum(one[x], 0), "2.0 * max(one(x), 0)"),
+            (2**np.arctan2(x, 1e-5), "pow(2, atan2(x, 1e-05))")):
+        check("text", repr(formula) == text, repr(formula))
+    at = np.arange(11)
+    formulas = [
+        (lambda s: 0.1 + (0.2 + 0.3*s) - (s - (0.7 - s)), 0),
+        (lambda s: -s*0.1/(1 + s)/3.0, 0), (lambda s: s - (-2.5)*s, 0),
+        (lambda s: np.sqrt(abs(s - 4))*2 - np.floor(s/3), 0),
+        (lambda s: np.minimum(s, 3.5)*np.maximum(4, s) - 3/(s + 1), 0),
+        (lambda s: (s*s + 1)**2 + np.exp(-s)*np.cos(s), 1e-13)]
+    b.input(one[x], over={x: (0, N-1)})
+    k, = b.indices("k")
+    for number, (formula, _) in enumerate(formulas):
+        b.task(made[x, number], formula(one[x].where(x >= 0, 0)),
+               over={x: (0, N-1)})
+    b.result(made[x, k], over={x: (0, N-1), k: (0, len(formulas) - 1)})
+    with dogged.agents(1) as cluster:
+        got = cluster.submit(b.program(), {"one": 1.0*at})["made"]
+    for number, (formula, error) in enumerate(formulas):
+        wanted = formula(1.0*at)
+        check(f"formula {number}", np.allclose(got[:, number], wanted, error, 0)
+              if error else np.array_equal(got[:, number], wanted),
+              (got[:, number], wanted))
+    for wrong, words in (
+            (lambda: 0 < x < N, "dogged.where"), (lambda: one[1:3], "':' alone"),
+            (lambda: x//2.0, "np.floor"), (lambda: np.sinc(1.0*x), "no array"),
+            (lambda: np.hypot.reduce([x, x]), "no array"),
+            (lambda: np.isnan(x), "language"),
+            (lambda: x + "1", "str"), (lambda: x + float("nan"), "nan"),
+            (lambda: b.boundary(one[x].where(x > 1, 0), 0), "reads"),
+            (lambda: b.task(one[x], over={x: (0, 1)}), "each with a value"),
+            (lambda: b.task(one[x], 1, over={"x": (0, 1)}), "no index"),
+            (lambda: b.task(one[x], 1, over={x: 3}), "both included"),
+            (lambda: b.array("one"), "already"), (lambda: b.array("1"), "word"),
+            (lambda: b.array("task"), "word of the language"),
+            (lambda: b.array("i", "int64"), "over="),
+            (lambda: b.until(x < 3), "repeat"), (lambda: list(one), "values"),
+            (lambda: list(one[x]), "one number")):
+        raises(TypeError, wrong, words)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,12 @@ from ._errors import (Cancelled, ClientGone, DoggedError, DoggedWarning,
                       NoRoom, ProgramError)
 from ._program import Program, load, program
 from ._run import Run
+from .builder import Builder, where
 
 __version__ = "0.1.0"
 __all__ = [
-    "Cancelled", "ClientGone", "Cluster", "DoggedError", "DoggedWarning",
+    "Builder", "Cancelled", "ClientGone", "Cluster", "DoggedError",
+    "DoggedWarning",
     "ForkedError", "Interrupted", "JobFailed", "Mistyped", "NoAgents", "NoRoom",
     "Program", "ProgramError", "Run", "agents", "connect", "join_file", "load",
-    "program"]
+    "program", "where"]

@@ -16,6 +16,7 @@ class DoggedError(Exception):
     status       exit status of the command for this, kind the same in a word
     code         of a diagnostic, as "D012", file, line, column (from 1), note
                  and help with it; else None
+    python_file, python_line   the statement of a Builder
     text         the diagnostic as it is shown, with the line and carets
     diagnostics  all messages about the program, dictionaries (docs/JSON.md)
     task, label, agent   that the message names, else None
@@ -38,6 +39,9 @@ class DoggedError(Exception):
         self.text: Optional[str] = error.get("text")
         self.diagnostics: List[Dict[str, Any]] = list(
             answer.get("diagnostics", []))
+        # Of a Builder's statement; else None.
+        self.python_file: Optional[str] = None
+        self.python_line: Optional[int] = None
         self.report: Dict[str, Any] = dict(answer.get("report", {}))
         self.task: Optional[str] = error.get("task") or _first(_TASK, message)
         self.label: Optional[str] = _first(_LABEL, message)

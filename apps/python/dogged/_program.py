@@ -6,12 +6,15 @@ import html
 import os
 import warnings
 import zlib
-from typing import Any, Dict, Iterable, List, Mapping, Tuple, Union
+from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional,
+                    Tuple, Union)
 
 from ._door import checker
 from ._errors import DoggedWarning
 
 Parameter = Union[int, float, str]
+# The place in Python of a line of the text.
+Where = Callable[[int], Optional[Tuple[str, int]]]
 
 
 def parameter_text(name: str, value: Any) -> str:
@@ -39,7 +42,8 @@ class Program:
     """
 
     def __init__(self, text: str, file: str, parameters: Mapping[str, Any],
-                 want: Iterable[str], stacklevel: int = 3):
+                 want: Iterable[str], stacklevel: int = 3,
+                 where: Optional[Where] = None):
         if not isinstance(text, str):
             raise TypeError("a program is text; dogged.load() takes a path")
         self.text = text
@@ -56,8 +60,13 @@ class Program:
             for one in answer["inputs"]}
         self.warnings: List[str] = [
             one["text"] for one in answer.get("diagnostics", [])]
-        for words in self.warnings:
-            warnings.warn("\n" + words, DoggedWarning, stacklevel=stacklevel)
+        for one in answer.get("diagnostics", []):
+            place = where(one["line"]) if where and "line" in one else None
+            words = DoggedWarning("\n" + one["text"])
+            if place is None:
+                warnings.warn(words, stacklevel=stacklevel)
+            else:
+                warnings.warn_explicit(words, DoggedWarning, *place)
 
     def fields(self) -> Dict[str, Any]:
         """Of a request."""

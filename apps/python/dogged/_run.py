@@ -74,8 +74,11 @@ class Run:
         with self._changed:
             if self._end is None:
                 self._error = error
-                self._finish({"event": "failed", "report": {}})
-                self._events.append(self._end or {})
+                event: Answer = {
+                    "event": "failed", "status": error.status, "report": {},
+                    "error": {"kind": error.kind, "message": error.message}}
+                self._events.append(event)
+                self._finish(event)
             for name in self._asked:
                 self._arrays.setdefault(name, error)
             self._changed.notify_all()
@@ -135,7 +138,8 @@ class Run:
             out = self._arrays[name]
         if isinstance(out, DoggedError):
             raise out
-        return out
+        array: "np.ndarray[Any, Any]" = out
+        return array
 
     def _keep(self, name: str, answer: Answer, descriptors: List[int]) -> None:
         out: Any
@@ -204,10 +208,13 @@ class Run:
             if not ended.done():
                 ended.set_result(None)
 
+        def tell() -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(set_ended)
+
         with self._changed:
             if self._end is None:
-                self._on_end.append(
-                    lambda: loop.call_soon_threadsafe(set_ended))
+                self._on_end.append(tell)
             else:
                 set_ended()
         yield from ended.__await__()

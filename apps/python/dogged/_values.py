@@ -23,7 +23,7 @@ _ADD_SEALS = getattr(fcntl, "F_ADD_SEALS", 1033)
 def _wanted_type(name: str, array: "np.ndarray[Any, Any]",
                  wanted: Optional[str]) -> "np.dtype[Any]":
     """The type to send; TypeError where values could change."""
-    native = array.dtype.newbyteorder("=")
+    native: "np.dtype[Any]" = array.dtype.newbyteorder("=")
     has = _NAMES.get(native)
     if wanted is None:
         if has is not None:
