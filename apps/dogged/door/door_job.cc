@@ -235,7 +235,7 @@ absl::Status DoorJob::Finish() {
   }
   ResultMemory memory;
   const auto find = [this](const Label& label) -> absl::StatusOr<Value> {
-    Value value = client_->Find(label);
+    DOGGED_ASSIGN_OR_RETURN(Value value, client_->Find(label));
     if (value.IsNone()) return absl::InternalError("a result is missing");
     return value;
   };
@@ -243,8 +243,10 @@ absl::Status DoorJob::Finish() {
   {
     const InstalledMemory installed(memory);
     dsl::ResultViews views(ended.job.program, find);
-    DOGGED_ASSIGN_OR_RETURN(report.result_digest, views.DigestOfAll());
-    DOGGED_ASSIGN_OR_RETURN(report.results_not_finite, CountNotFinite(views));
+    NotFinite not_finite(ended.job.program);
+    DOGGED_ASSIGN_OR_RETURN(report.result_digest,
+                            DigestOfAll(views, not_finite));
+    report.results_not_finite = not_finite.Warn();
     for (const NamedResult& one : results_) {
       DOGGED_ASSIGN_OR_RETURN(const Value value, ValueOf(one.output, views));
       DOGGED_ASSIGN_OR_RETURN(OwnedDescriptor descriptor,
