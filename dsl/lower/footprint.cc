@@ -19,6 +19,8 @@ constexpr double kVersionsInUse = 2;
 // and 1.6 of that of a product of order 300.
 constexpr double kBesideLabel = 160;
 constexpr double kBesideResult = 400;
+// And of a task that has one of its inputs long before the others.
+constexpr double kBesideTask = 130;
 
 double BytesOf(const PointArray& array) {
   return static_cast<double>(array.elements) *
@@ -189,6 +191,48 @@ bool IsPartOfAnother(const PointProgram& points, const PointResult& result) {
                      });
 }
 
+// Arrays that each array is made of, in the end.
+std::vector<std::set<int32_t>> SourcesOf(const PointProgram& points) {
+  std::vector<std::set<int32_t>> out(points.arrays.size());
+  for (size_t before = 1, after = 0; before != after;) {
+    before = after;
+    after = 0;
+    for (const PointClass& c : points.classes) {
+      for (const Create& create : c.creates) {
+        std::set<int32_t>& sources = out[static_cast<size_t>(create.array)];
+        for (const Use& use : c.uses) {
+          sources.insert(use.array);
+          const auto& more = out[static_cast<size_t>(use.array)];
+          if (&more != &sources) sources.insert(more.begin(), more.end());
+        }
+      }
+    }
+    for (const auto& sources : out) after += sources.size();
+  }
+  return out;
+}
+
+// Tasks that wait long, with one of their inputs: readers of a label that many
+// read, and those that read an array which is there before their own begins.
+double WaitingTasks(const PointProgram& points) {
+  const std::vector<std::set<int32_t>> sources = SourcesOf(points);
+  double out = 0;
+  for (const PointClass& c : points.classes) {
+    if (c.uses.size() < 2 || c.creates.empty()) continue;
+    const int32_t made = c.creates.front().array;
+    const bool is_own = sources[static_cast<size_t>(made)].contains(made);
+    const bool is_woken =
+        std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
+          const auto& others = sources[static_cast<size_t>(use.array)];
+          const bool is_early =
+              is_own && use.array != made && !others.contains(made);
+          return is_early || IsSharedRead(c.domain, use.map);
+        });
+    if (is_woken) out += static_cast<double>(c.domain.Count());
+  }
+  return out;
+}
+
 // With `beside` as by points.
 Footprint ValuesOf(const PointProgram& points) {
   Footprint out;
@@ -228,10 +272,22 @@ Footprint ValuesOf(const PointProgram& points) {
     out.in_use += labels * BytesOf(points.arrays[i]);
     out.beside += labels * kBesideLabel;
   }
+  out.beside += WaitingTasks(points) * kBesideTask;
   return out;
 }
 
 }  // namespace
+
+bool IsSharedRead(const Domain& domain, const AffineMap& map) {
+  for (int d = 0; d < domain.size(); ++d) {
+    const auto s = static_cast<size_t>(d);
+    const bool is_told = std::any_of(
+        map.begin(), map.end(),
+        [s](const AffineExpr& index) { return index.coefficients[s] != 0; });
+    if (!is_told) return true;
+  }
+  return false;
+}
 
 Footprint FootprintOf(const PointProgram& points) {
   Footprint out = ValuesOf(points);

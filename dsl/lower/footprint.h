@@ -25,6 +25,11 @@ struct Footprint {
   double beside = 0;
 };
 
+// Whether many points of `domain` read the same label by `map`. Then all of
+// them are woken when that label is there, and have a record each until they
+// have the rest.
+bool IsSharedRead(const Domain& domain, const AffineMap& map);
+
 Footprint FootprintOf(const PointProgram& points);
 // If each point is a task of its own.
 Footprint PointFootprintOf(const PointProgram& points);

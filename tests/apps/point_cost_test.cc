@@ -33,6 +33,18 @@ TEST(PointCost, GrowsWithTasksAndUsesAndFallsWithWorkers) {
             "about 0.14 s in one process, about 4.5 s on agents");
 }
 
+// Readers of one label wait together, and more workers don't help them.
+TEST(PointCost, ReadersOfOneLabelWait) {
+  Program apart = Points(1'000'000, 2, false);
+  for (Use& use : apart.classes[0].uses) use.map = {AffineExpr::Index(0)};
+  Program shared = apart;
+  shared.classes[0].uses[1].map = {AffineExpr::Constant(7)};
+  EXPECT_GT(PointCostOf(shared, 4)->in_one_process,
+            4 * PointCostOf(apart, 4)->in_one_process);
+  EXPECT_GT(PointCostOf(shared, 4)->on_agents,
+            1.5 * PointCostOf(apart, 4)->on_agents);
+}
+
 TEST(PointCost, IsNotKnownOfBlocksAndKernels) {
   EXPECT_FALSE(PointCostOf(Points(10, 1, true), 1).has_value());
   Program native = Points(10, 1, false);

@@ -89,6 +89,49 @@ result u
   EXPECT_EQ(out.beside, 400 * 100);
 }
 
+// Tasks that have one of their inputs early wait for the others in records: all
+// that read a column of a factor, and all that read an array made before.
+TEST(Footprint, TasksThatWaitAreCounted) {
+  const std::string text = R"(
+param N = 9
+boundary p(0)(i)(j) = i + j
+task image
+  creates x(i)(j) as n
+  for i = 0:N  j = 0:N
+  using x(i)(j-1) as a where j > 0 else 1
+  code n = 0.5*a end code
+end task
+task step
+  creates p(k+1)(i)(j) as n
+  for k = 0:N  i = 0:N  j = 0:N
+  using p(k)(i)(j) as a  p(k)(i)(k) as b
+  code n = a + b end code
+end task
+task filter
+  creates y(i)(j) as n
+  for i = 0:N  j = 0:N
+  using x(i)(j) as a  y(i)(j-1) as b where j > 0 else 0
+  code n = a + b end code
+end task
+task sum
+  creates z(t)(i) as n
+  for t = 1:N  i = 0:N
+  using z(t-1)(i) as a  z(t-1)(i-1) as b where i > 0 else 0
+  code n = a + b end code
+end task
+boundary z(0)(i) = i
+result p(N+1)(:)(:)
+result y
+result z(N)(:)
+)";
+  CompileOptions options = Options();
+  options.coalesce = false;
+  const Footprint out = FactsOf(text, options).footprint;
+  // Results; two versions of p, and two rows of x, y and z; step and filter.
+  EXPECT_EQ(out.beside,
+            400 * 210 + 160 * (2 * 100 + 3 * 2 * 10) + 130 * (1000 + 100));
+}
+
 TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {
   CompileOptions options = Options();
   options.parameters = {{"N", "50"}};

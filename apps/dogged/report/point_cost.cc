@@ -1,22 +1,29 @@
 #include "apps/dogged/report/point_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "apps/output/run_text.h"
 #include "dsl/ir/point_bodies.h"
+#include "dsl/lower/footprint.h"
 
 namespace dogged {
 namespace {
 
-// Measured on two cores of Zen 4: a product of matrices, whose points read one
-// label, and a Cholesky, whose points read three.
+// Measured on two cores of Zen 4: products of matrices, whose points read one
+// label, that of the task before; stencils and recursive filters; and
+// factorisations, shortest paths and foldings, in which many points read one
+// label: they wait in a table that workers take turns at.
 constexpr absl::Duration kTask = absl::Nanoseconds(140);
-constexpr absl::Duration kFurtherUse = absl::Nanoseconds(250);
+constexpr absl::Duration kFurtherUse = absl::Nanoseconds(280);
+constexpr absl::Duration kWaiting = absl::Nanoseconds(800);
+constexpr absl::Duration kFurtherUseOfWaiting = absl::Nanoseconds(150);
 // Time of two agents of one worker, all in all.
 constexpr absl::Duration kTaskOfAgents = absl::Nanoseconds(4500);
 constexpr absl::Duration kFurtherUseOfAgents = absl::Nanoseconds(2200);
+constexpr absl::Duration kSharedReadOfAgents = absl::Nanoseconds(6000);
 
 bool IsOfNumbers(const KernelSpec& spec) {
   if (spec.kind != "code") return spec.kind == "input" || spec.kind == "reduce";
@@ -33,11 +40,20 @@ std::optional<PointCost> PointCostOf(const Program& program, int workers) {
       return std::nullopt;
     }
     const auto tasks = static_cast<double>(c.domain.Count());
-    const auto further =
-        static_cast<double>(std::max<int64_t>(std::ssize(c.uses) - 1, 0));
+    out.in_one_process += tasks * kTask / std::max(workers, 1);
+    out.on_agents += tasks * kTaskOfAgents;
+    if (c.uses.size() < 2) continue;
+    const auto further = static_cast<double>(c.uses.size() - 1);
+    const auto shared = std::count_if(
+        c.uses.begin(), c.uses.end(),
+        [&c](const Use& use) { return dsl::IsSharedRead(c.domain, use.map); });
     out.in_one_process +=
-        tasks * (kTask + further * kFurtherUse) / std::max(workers, 1);
-    out.on_agents += tasks * (kTaskOfAgents + further * kFurtherUseOfAgents);
+        shared > 0
+            ? tasks * (kWaiting + further * kFurtherUseOfWaiting)
+            : tasks * further * kFurtherUse / std::sqrt(std::max(workers, 1));
+    out.on_agents +=
+        tasks * (further * kFurtherUseOfAgents +
+                 static_cast<double>(shared) * kSharedReadOfAgents);
   }
   return out;
 }
