@@ -330,8 +330,16 @@ void Scheduler::Arrange(NestComponent& component) {
 
 absl::Status Scheduler::Schedule(int32_t c) {
   NestComponent& component = nest_.components[static_cast<size_t>(c)];
-  if (component.result >= 0 ||
-      PointOf(component.points.front()).reduce.has_value()) {
+  const auto reduction =
+      std::find_if(component.points.begin(), component.points.end(),
+                   [this](int32_t p) { return PointOf(p).reduce.has_value(); });
+  if (reduction != component.points.end() && component.points.size() > 1) {
+    return absl::UnimplementedError(absl::StrCat(
+        PointOf(*reduction).name,
+        " is made of itself: a chain of updates, a(k+1) of a(k) in place of a "
+        "reduce, would have tiles"));
+  }
+  if (component.result >= 0 || reduction != component.points.end()) {
     ScheduleCopy(component);
     return absl::OkStatus();
   }

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/ir/nest_body.h"
 #include "dsl/nest/lower_nest.h"
+#include "dsl/point_warning.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
@@ -185,6 +186,21 @@ TEST(NestTest, IndicesThatOthersTellTakeNoPlace) {
       EXPECT_LE(count, 33 * 33) << spec.name;
     }
   }
+}
+
+// Sums are rounded once they are whole, so a factor that is made of sums of
+// itself has no tiles by reductions.
+TEST(NestTest, AReductionThatIsMadeOfItselfRunsByPoints) {
+  const std::string text = R"(
+param N = 9
+boundary s(i)(0) = i
+reduce s(i)(j) = sum(s(k)(j-1)) for i = 0:N  j = 1:N over k = 0:N
+result s(:)(N)
+)";
+  const Job job = MustCompile(text, NestOptions());
+  EXPECT_THAT(job.lowering, StartsWith(kPointByPoint));
+  EXPECT_THAT(job.lowering, testing::HasSubstr("is made of itself"));
+  MustDigest(job, nullptr);
 }
 
 TEST(NestTest, SurvivesAllFaults) {
