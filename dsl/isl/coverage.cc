@@ -16,6 +16,31 @@
 namespace dogged::dsl {
 namespace {
 
+// A way out where labels of `result` lack, `missing` of them. Within the ranges
+// of all indices, the labels that there are may be a triangle.
+std::string HelpWithResult(const Proof& proof, const CheckedResult& result,
+                           const isl::set& missing) {
+  const auto array = static_cast<size_t>(result.ref.array);
+  const size_t rank = result.ref.index.size();
+  bool is_within = rank > 1 && rank <= 5;
+  for (size_t d = 0; is_within && d < rank; ++d) {
+    is_within =
+        ShadowOn(missing, static_cast<int>(d))
+            .is_subset(ShadowOn(proof.created[array], static_cast<int>(d)));
+  }
+  if (!is_within) {
+    return "shrink the range of the result, or widen that of a task";
+  }
+  std::string label = proof.program.arrays[array].name;
+  for (size_t d = 0; d < rank; ++d) {
+    absl::StrAppend(&label, "(", absl::string_view("ijklm").substr(d, 1), ")");
+  }
+  return absl::StrCat("if it is no box, name its indices, as in  result ",
+                      label,
+                      " for i = 0:9  j = 0:i;  or widen the range of a "
+                      "task");
+}
+
 // Pieces of a set of missing labels that are reported one by one.
 constexpr int kPiecesMax = 6;
 
@@ -89,9 +114,8 @@ void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
             ToIndex(FirstPoint(piece)).ToString()))
         .Help(HelpWithOrder(
             proof, result.ref, result.domain,
-            HelpWithoutLabels(
-                proof, array,
-                "shrink the range of the result, or widen that of a task")));
+            HelpWithoutLabels(proof, array,
+                              HelpWithResult(proof, result, piece))));
     return;
   }
 }
