@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from standing import Standing
+
 DOGGED, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 CASE = sys.argv[3]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
@@ -151,6 +153,43 @@ def case_events(_):
     progress = [one["done"] for one in lines if one["event"] == "progress"]
     check("progress", progress[-1] <= lines[-1]["tasks_needed"], progress)
     check("written", lines[names.index("written")]["shape"] == [200001], lines)
+
+
+def case_waits(_):
+    """`wait` tells of agents of the cluster, and how the job ended."""
+    with Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        at = ("--cluster", cluster.addresses[0])
+        job = answer(0, "submit", HEAT, "-D", "N=400001", "-D", "T=1000000",
+                     *at)["job"]
+        arguments = ["wait", job, *at, "--json-events"]
+        wait = subprocess.Popen([DOGGED, *arguments], text=True,
+                                stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL)
+
+        def until(event):
+            while True:
+                one = json.loads(wait.stdout.readline())
+                if one["event"] == event:
+                    return one
+
+        check("submitted", until("submitted")["job"] == job)
+        until("progress")
+        cluster.agents[1].kill()
+        lost = until("lost")
+        check("lost", lost["who"] == cluster.addresses[1] and lost["cause"],
+              lost)
+        joined = cluster.start()
+        check("joined", until("joined")["who"] == joined)
+        cluster.agents[2].terminate()
+        check("left", until("left")["who"] == joined)
+        subprocess.run([DOGGED, "cancel", job, *at], check=True,
+                       stdout=subprocess.DEVNULL)
+        last = until("failed")
+        check("end", wait.wait(60) == last["status"] == 1
+              and last["state"] == "cancelled"
+              and last["error"]["kind"] == "failed", last)
 
 
 def case_interrupted(_):

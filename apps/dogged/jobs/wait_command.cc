@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
@@ -11,7 +12,10 @@
 #include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
+#include "apps/dogged/report/member_news.h"
 #include "apps/dogged/report/progress_printer.h"
+#include "apps/dogged/report/run_report.h"
+#include "apps/dogged/run/agent_losses.h"
 #include "apps/dogged/run/interrupt.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -21,11 +25,35 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
 
+// Tells of agents that come and go, where somebody wants to hear it.
+class MemberEvents {
+ public:
+  explicit MemberEvents(ClusterClient& client) : client_(client) { Poll(); }
+  void Poll() {
+    if (!WantsEvents()) return;
+    const std::vector<StatusReply> replies = client_.PollStatus();
+    for (const Loss& loss : losses_.Note(replies, clock_.Now() - start_)) {
+      PrintEvent("lost", LossJson(loss));
+    }
+    for (const MemberNews::News& one : news_.Note(replies)) {
+      PrintEvent(one.has_left ? "left" : "joined", {{"who", one.address}});
+    }
+  }
+
+ private:
+  ClusterClient& client_;
+  SystemClock clock_;
+  const absl::Time start_ = clock_.Now();
+  AgentLosses losses_;
+  MemberNews news_;
+};
+
 absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
   SystemClock clock;
   ProgressPrinter progress;
   absl::Time answered = clock.Now();
   const Digest hash = job.record().hash;
+  MemberEvents members(client);
   while (job.record().state == JobState::kRunning) {
     if (IsInterrupted()) {
       return absl::CancelledError(absl::StrCat("interrupted: ", job.ToWords(),
@@ -35,6 +63,7 @@ absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
     progress.Update(clock.Now(), {.done = std::min(done, job.job.tasks_needed),
                                   .needed = job.job.tasks_needed});
     DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
+    members.Poll();
     auto now = PollNamedJob(client, hash);
     if (!now.empty()) {
       job = std::move(now.front());
