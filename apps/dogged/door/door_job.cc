@@ -105,6 +105,7 @@ absl::Status DoorJob::Submit() {
   start_ = clock_.Now();
   DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, options_.submission, job,
                                          relations_, TextHash(program_)));
+  hash_ = client_->record().hash.ToString();
   Tell("submitted", {{"job", hash()}, {"program", program_.job.program.name}});
   return absl::OkStatus();
 }
@@ -268,6 +269,7 @@ absl::Status DoorJob::Finish() {
   record.result_digest = report.result_digest;
   record.is_delivered = true;
   (void)client_->Conclude(record);  // they find out by themselves
+  client_.reset();  // the results that it has are in memory twice
   has_ended_ = true;
   Tell("done", {{"status", 0},
                 {"results", std::move(list)},

@@ -78,7 +78,7 @@ class DoorJob {
   absl::Status Cancel();
   // Errors: kNotFound for a name that no result has, or that was taken.
   absl::StatusOr<Finished> Take(const std::string& name);
-  std::string hash() const { return client_->record().hash.ToString(); }
+  const std::string& hash() const { return hash_; }
 
  private:
   absl::Status StepOrFail(absl::Duration patience);
@@ -96,7 +96,8 @@ class DoorJob {
   const Options options_;
   const Relations relations_;
   const int64_t tasks_needed_;  // of a loop, for all rounds that may come
-  std::unique_ptr<ClusterClient> client_;
+  std::unique_ptr<ClusterClient> client_;  // null once the job is done
+  std::string hash_;
   absl::Time start_;
   absl::Time next_poll_ = absl::InfinitePast();
   bool has_ended_ = false;
