@@ -251,8 +251,9 @@ run = cluster.submit(dogged.load({heat!r}, N=1000, T=2_000_000))
 for event in run:
     if event["event"] == "progress" and event["done"] > 0:
         break
-print("waiting", cluster.own_agents[0]["pid"], flush=True)
+pid = cluster.own_agents[0]["pid"]
 try:
+    print("waiting", pid, flush=True)
     run["u"]
 except KeyboardInterrupt:
     print("interrupted", run.state, flush=True)
