@@ -193,6 +193,28 @@ TEST(ClusterClient, WaitsTenSecondsForOneThatAnswers) {
   }
 }
 
+// Not ten seconds for each of them.
+TEST(ClusterClient, WaitsTenSecondsForAllThatAreNamed) {
+  for (const absl::Duration patience :
+       {ClusterClient::kStatusPatience, ClusterClient::kNamedPatience}) {
+    Agents agents{{{"a", absl::Hours(1)},
+                   {"b", absl::Hours(1)},
+                   {"c", absl::Hours(1)},
+                   {"d", absl::Hours(1)},
+                   {"e", absl::Hours(1)}}};
+    const auto client = ClusterClient::Connect(
+        {"a", "b", "c", "d", "e"},
+        {.patience = patience,
+         .connect = [&agents](absl::string_view at, absl::Duration) {
+           return std::make_unique<SlowCaller>(agents, at);
+         }});
+    ASSERT_TRUE(client.ok()) << client.status();
+    EXPECT_THAT(std::string((*client)->AwaitStatus().status().message()),
+                StartsWith("a, b, c, d, e takes the connection"));
+    EXPECT_EQ(agents.waited, absl::Seconds(10));
+  }
+}
+
 constexpr int64_t kResults = 8;
 constexpr int64_t kResultBytes = 64 << 10;
 

@@ -126,7 +126,7 @@ ADAPTER_HEADERS = ["kvstore/storage/rocksdb_engine.h", "routing/memory/arena.h",
 # outside header (a trailing / means the folder): where it may stand. Paths are
 # files, file patterns, or folders with a trailing /.
 SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.cc",
-           "routing/fabric/",
+           "routing/control/first_answer.cc", "routing/fabric/",
            "routing/memory/host_transport.cc", "routing/control/poller.cc",
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
@@ -153,7 +153,8 @@ OUTSIDE = {
     "hwloc.h": ["runtime/exec/cpu_layout_hwloc.cc"],
     "isl/": ["dsl/isl/", "dsl/nest/"],
     "linux/capability.h": ["runtime/exec/kernels/private_view.cc"],
-    "linux/filter.h": ["routing/fabric/port_filter.cc"],
+    "linux/filter.h": ["routing/fabric/port_filter.cc",
+                       "tests/routing/first_answer_test.cc"],
     "linux/landlock.h": ["runtime/exec/kernels/private_view.cc"],
     "link.h": ["apps/dogged/process/huge_page_code.cc"],
     "malloc.h": ["apps/dogged/process/memory.cc", "tests/"],

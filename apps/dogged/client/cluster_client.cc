@@ -385,14 +385,20 @@ void ClusterClient::NoteStatus(const StatusReply& reply) {
   }
 }
 
+absl::Duration ClusterClient::NamedPatience() const {
+  return std::max(kStatusPatience,
+                  options_.patience / std::ssize(addresses_.all()));
+}
+
 std::vector<StatusReply> ClusterClient::PollStatus(
     const StatusRequest& request) {
   std::vector<StatusReply> out;
   const Bytes body = request.Encode();
   const auto ask = [&](size_t i) {
     const std::string address = addresses_.all()[i];
-    const absl::Duration patience =
-        addresses_.AreAllNamed() ? options_.patience : kStatusPatience;
+    const absl::Duration patience = addresses_.AreAllNamed() && out.empty()
+                                        ? NamedPatience()
+                                        : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
     // One that is stopped takes no connection either, in the end.
@@ -431,7 +437,7 @@ absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
   do {
     std::vector<StatusReply> replies = PollStatus(request);
     if (!replies.empty()) return replies;
-    waited += options_.patience;
+    waited += NamedPatience() * std::ssize(addresses_.all());
     // Who is no agent is not asked twice.
   } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
   if (!refusals_.empty()) {

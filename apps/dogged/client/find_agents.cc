@@ -9,6 +9,8 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/rendezvous/meeting_point.h"
 #include "apps/dogged/rendezvous/point_listing.h"
+#include "routing/control/first_answer.h"
+#include "runtime/base/clock.h"
 
 namespace dogged {
 namespace {
@@ -16,12 +18,20 @@ namespace {
 // For each address while one is looked for: a living agent takes a connection
 // at once.
 constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
+// And for all of them.
+constexpr absl::Duration kProbesTimeout = absl::Seconds(10);
 
 bool IsThere(const ConnectControl& connect, const std::string& address,
              std::string& words) {
   const auto client = connect(address, kProbeTimeout);
   if (!client.ok()) words = std::string(client.status().message());
   return client.ok();
+}
+
+absl::Status NobodyAt(absl::string_view cluster,
+                      const std::vector<std::string>& troubles) {
+  return absl::UnavailableError(absl::StrCat(
+      "no agent answers at ", cluster, ": ", absl::StrJoin(troubles, "; ")));
 }
 
 }  // namespace
@@ -50,23 +60,33 @@ absl::StatusOr<std::vector<std::string>> FindAgents(
       addresses.push_back(std::move(address));
     }
   }
+  if (addresses.size() > 1) {
+    auto order = FirstAnswer(addresses);
+    if (!order.ok()) {
+      troubles.emplace_back(order.status().message());
+      return NobodyAt(cluster, troubles);
+    }
+    addresses = *std::move(order);
+  }
   if (!has_listing) return addresses;
   const ConnectControl connect = ConnectWith(keys);
   std::string words = "no address of an agent is there";
+  SystemClock clock;
+  const absl::Time deadline = clock.Now() + kProbesTimeout;
   const auto first = std::find_if(
-      addresses.begin(), addresses.end(),
-      [&](const auto& address) { return IsThere(connect, address, words); });
+      addresses.begin(), addresses.end(), [&](const auto& address) {
+        return clock.Now() < deadline && IsThere(connect, address, words);
+      });
   if (first != addresses.end()) {
     // Addresses before it are of killed agents, mostly.
     std::rotate(addresses.begin(), first, addresses.end());
     return addresses;
   }
   troubles.push_back(words);
-  return absl::UnavailableError(absl::StrCat(
-      "no agent answers at ", cluster,
-      addresses.size() > 1 ? absl::StrCat(" (", addresses.size(), " addresses)")
-                           : "",
-      ": ", absl::StrJoin(troubles, "; ")));
+  if (addresses.size() > 1) {
+    troubles.push_back(absl::StrCat(addresses.size(), " addresses are there"));
+  }
+  return NobodyAt(cluster, troubles);
 }
 
 }  // namespace dogged

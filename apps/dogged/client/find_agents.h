@@ -12,10 +12,11 @@
 
 namespace dogged {
 
-// Addresses of agents at the meeting points that `cluster` names. If a folder
-// or a name is among them, the first address takes connections. `keys` may be
-// null. Errors: kNotFound for words that mean nothing; kUnavailable if no agent
-// is there, with what was seen there.
+// Addresses of agents at the meeting points that `cluster` names. If there are
+// several the first one takes connections, and silent ones come last; if a
+// folder or a name is among the points it has our key, too. `keys` may be null.
+// Errors: kNotFound for words that mean nothing; kUnavailable if no agent is
+// there, with what was seen there.
 absl::StatusOr<std::vector<std::string>> FindAgents(
     absl::string_view cluster, const std::shared_ptr<KeyFile>& keys);
 
