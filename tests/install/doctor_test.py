@@ -81,7 +81,7 @@ def finding(subject, level, words, *arguments, **conditions):
           f"{done.returncode} {done.stdout}")
     text = dogged("doctor", *arguments, **conditions).stdout
     lines = [line for line in text.split("\n")
-             if line[9:].startswith(subject + " ")]
+             if line[9:].split("  ")[0] == subject]
     check("not in the text", len(lines) == 1
           and lines[0].split()[0] == level, text)
     return one
