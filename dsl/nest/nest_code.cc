@@ -533,6 +533,8 @@ absl::Status BodyMaker::AddReduceStep(NestReduce::Step step,
                                       std::optional<size_t> from,
                                       int32_t parent) {
   const NestGroup& group = component_.groups[accumulators];
+  // Of those that come from elsewhere there may be fewer.
+  const NestGroup& over = component_.groups[from.value_or(accumulators)];
   const size_t rank = group.spans.size();
   const AffineMap own = OwnTile(static_cast<int>(rank));
   const std::string tuple = StatementTuple(body_.statements.size());
@@ -547,7 +549,7 @@ absl::Status BodyMaker::AddReduceStep(NestReduce::Step step,
   statement.reduce->step = step;
   body_.statements.push_back(std::move(statement));
   const isl::set elements = isl::manage(isl_set_set_tuple_name(
-      Box(component_, group, group.spans, IslNames("T", component_.rank))
+      Box(component_, over, over.spans, IslNames("T", component_.rank))
           .release(),
       tuple.c_str()));
   const isl::map order(

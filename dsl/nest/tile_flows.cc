@@ -412,9 +412,15 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
     group.factors.emplace_back(static_cast<size_t>(to.rank), 0);
     group.factors.back()[d] = 1;
   }
-  group.is_made = true;
-  to.groups.push_back(group);
-  group.is_made = false;
+  NestGroup own = group;
+  own.is_made = true;
+  // Results without a point have accumulators, too.
+  for (size_t d = 0; d < own.spans.size(); ++d) {
+    Span& span = own.spans[d];
+    span = {.lower = std::min<int64_t>(span.lower, 0),
+            .upper = std::max(span.upper, to.sizes[d] - 1)};
+  }
+  to.groups.push_back(std::move(own));
   std::vector<int64_t> at;
   for (const Span& span : spans) at.push_back(span.lower);
   while (true) {

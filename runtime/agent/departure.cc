@@ -168,7 +168,7 @@ bool Departure::TakeLeave(absl::Time now) {
   if (agent_.phase != AgentPhase::kDrains) return false;
   int64_t executing = 0;
   for (const auto& [id, entry] : table_) {
-    if (entry.run != nullptr) executing += entry.run->executing_count();
+    if (entry.run != nullptr) executing += entry.run->tasks().executing_count();
   }
   const absl::Time half = began_ + time_ / 2;
   if (executing > 0 && now < half) {

@@ -79,22 +79,12 @@ class JobRun {
   void RaiseRound(int64_t round, bool is_last);
 
   // --- results
-  // A client's; TakeResults() hands it out once it is here.
-  void Want(const Pass& pass, const Label& label) {
-    results_.Want(pass, label);
-  }
-  // Likewise, if it is bound, or as soon as it will be: nothing is made for it.
-  // Once the results are not demanded any more nobody watches.
-  void Watch(const Pass& pass, const Label& label) {
-    results_.Watch(pass, label);
-  }
+  // For clients; once results are not demanded any more nobody watches.
+  Results& results() { return results_; }
   // It is bound here, in memory or on disk.
   bool Holds(const Label& label) const {
     const LabelEntry* entry = dictionary_.labels.shard.FindBound(label);
     return entry != nullptr && !entry->value.IsNone();
-  }
-  std::vector<std::pair<Label, Value>> TakeResults() {
-    return results_.TakeResults();
   }
   // DONE: results no longer count as demanded, except by Want().
   void SetResultsDemanded(bool demanded) {
@@ -124,8 +114,7 @@ class JobRun {
   const Trouble& trouble() const { return job_.trouble; }
   const JobStats& stats() const { return job_.stats; }
   const Rounds& rounds() const { return job_.goal.rounds; }
-  int64_t executing_count() const { return tasks_.executing_count(); }
-  int64_t running_count() const { return tasks_.running_count(); }
+  const TaskTable& tasks() const { return tasks_; }
   int64_t held_count() const { return dictionary_.labels.shard.size(); }
   int64_t held_bytes() const {
     return dictionary_.labels.shard.BytesInMemory();

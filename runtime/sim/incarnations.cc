@@ -181,9 +181,9 @@ void Incarnations::Run(SimNode& node) {
       unchecked_ = 0;
       run->CheckInvariants();
     }
-    DOGGED_CHECK(!run->failure().ok() ||
-                 run->running_count() <= node.executor->unfinished_count())
-        << run->running_count() << " tasks count as running, and "
+    DOGGED_CHECK(!run->failure().ok() || run->tasks().running_count() <=
+                                             node.executor->unfinished_count())
+        << run->tasks().running_count() << " tasks count as running, and "
         << node.executor->unfinished_count() << " are at the executor";
     world_.outcome.held_labels_max =
         std::max(world_.outcome.held_labels_max, run->held_count());

@@ -37,6 +37,8 @@ LIBRARY = r"""
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <iconv.h>
+#include <locale.h>
 #include <unistd.h>
 struct value {
   void* data; int64_t rank; const int64_t* extents; int64_t type;
@@ -67,6 +69,11 @@ __attribute__((constructor)) static void begin() {
     shutdown(3, SHUT_RD);
     return;
   }
+  if (*how == 'f') {  // the end that it announces does not come
+    const char fault[10] = {3};
+    send(3, fault, sizeof(fault), 0);
+    for (;;) pause();
+  }
   speak();
   for (;;) pause();
 }
@@ -76,10 +83,10 @@ static bool reads(const char* name) {
   return open(path.c_str(), O_RDONLY) >= 0;
 }
 // True if it gets so many times 1 GB of memory to write to.
-static bool gets_gigabytes(int count) {
+static bool gets_gigabytes(int count, int kind) {
   for (int i = 0; i < count; ++i) {
     if (mmap(nullptr, 1 << 30, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) {
+             kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED) {
       return false;
     }
   }
@@ -126,7 +133,10 @@ KERNEL(shrinks, if (ftruncate(4, 0) != 0) abort())
 KERNEL(rewinds, if (lseek(2, 0, SEEK_SET) == 0) return 9)
 KERNEL(reads_key, if (reads("/.ssh/id")) return 9)
 KERNEL(reads_passwords, if (open("/etc/passwd", O_RDONLY) >= 0) return 9)
-KERNEL(takes_memory, if (gets_gigabytes(4096)) return 9)
+KERNEL(takes_memory, if (gets_gigabytes(4096, MAP_PRIVATE)) return 9)
+KERNEL(takes_shared_memory, if (gets_gigabytes(1, MAP_SHARED)) return 9)
+KERNEL(silences, shutdown(2, SHUT_RDWR))
+KERNEL(has_locales, if (!setlocale(LC_ALL, "C")) return 9; iconv_open("UTF-16", "UTF-8"))
 KERNEL(shares, if (threads() != 3) return 9)
 KERNEL(segv, *static_cast<volatile int*>(nullptr) = 1)
 KERNEL(aborts, abort())
@@ -192,9 +202,11 @@ REFUSALS = {
     "makes": "creat",
     "removes": "unlink",
     "shrinks": "ftruncate",
+    "silences": "shutdown",
 }
 # Acts that fail in the jail, and succeed without one.
-FAILURES = ("reads_key", "reads_passwords", "rewinds", "takes_memory")
+FAILURES = ("reads_key", "reads_passwords", "rewinds", "takes_memory",
+            "takes_shared_memory")
 # Runs a command as a user without rights where nobody gets namespaces.
 WITHOUT_NAMESPACES = [
     "unshare", "--user", "--map-root-user", "sh", "-c",
@@ -351,6 +363,12 @@ def case_embedded():
         check("a library that aborts", error_of(words).split(": ", 2)[2],
               "mine.so: can't be loaded: its process was ended by signal 6 "
               "(aborted)", words)
+        os.environ["POISON_LOAD"] = "forges an end"
+        _, words = run(poison.program("good"), expect=3)
+        check("a library that announces an end and goes on",
+              error_of(words).split(": ", 2)[2],
+              "mine.so: can't be loaded: its process was ended by signal 9 "
+              "(killed)", words)
         os.environ["POISON_LOAD"] = "deaf"
         _, words = run(poison.program("good"), expect=1)
         check("kernel processes that take no call",
@@ -444,6 +462,8 @@ def check_jail(poison, command):
         check(kernel, error_of(words), failure(kernel, "gave up with code 9"))
     # A library may have threads, and needs libraries that are not loaded yet.
     jailed("shares", 0)
+    # The C library maps files of its own.
+    jailed("has_locales", 0)
     words = jailed("good", 3, env={"POISON_LOAD": "socket"})
     check("a library that opens a socket as it is loaded",
           error_of(words).split(": ", 2)[2],

@@ -7,8 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernels/private_view.h"
@@ -35,10 +40,28 @@ void Limit(__rlimit_resource resource, rlim_t most) {
   setrlimit(resource, &limit);
 }
 
+// Adds the folders that the loader's configuration names.
+void AddConfigured(std::vector<std::string>& folders) {
+  std::vector<std::filesystem::path> files = {"/etc/ld.so.conf"};
+  std::error_code ignored;
+  for (const auto& file :
+       std::filesystem::directory_iterator("/etc/ld.so.conf.d", ignored)) {
+    files.push_back(file.path());
+  }
+  for (const std::filesystem::path& file : files) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) {
+      if (absl::StartsWith(line, "/")) folders.push_back(line);
+    }
+  }
+}
+
 // Folders in which the loader finds libraries that a library needs: those of
-// the system, and of LD_LIBRARY_PATH.
+// the system, and of LD_LIBRARY_PATH. Debian chooses among libraries of one
+// name by links in /etc/alternatives.
 std::vector<std::string> LibraryFolders() {
-  std::vector<std::string> out = {"/etc/ld.so.cache",
+  std::vector<std::string> out = {"/etc/alternatives",
+                                  "/etc/ld.so.cache",
                                   "/lib",
                                   "/lib32",
                                   "/lib64",
@@ -49,6 +72,7 @@ std::vector<std::string> LibraryFolders() {
                                   "/usr/local/lib",
                                   "/usr/local/lib32",
                                   "/usr/local/lib64"};
+  AddConfigured(out);
   void* const self = dlopen(nullptr, RTLD_NOW);
   Dl_serinfo size = {};
   if (self == nullptr || dlinfo(self, RTLD_DI_SERINFOSIZE, &size) != 0) {
@@ -72,7 +96,14 @@ std::vector<std::string> LibraryFolders() {
 
 absl::StatusOr<std::string> KernelJail::Enter() const {
   if (!is_on) return "";
-  const PrivateView view = EnterPrivateView(LibraryFolders());
+  std::vector<std::string> folders = LibraryFolders();
+  for (size_t i = 0, count = folders.size(); i < count; ++i) {
+    std::error_code ignored;
+    const std::string real =
+        std::filesystem::canonical(folders[i], ignored).string();
+    if (!real.empty() && real != folders[i]) folders.push_back(real);
+  }
+  const PrivateView view = EnterPrivateView(folders);
   struct stat printed = {};
   const bool is_file =
       fstat(STDERR_FILENO, &printed) == 0 && S_ISREG(printed.st_mode);

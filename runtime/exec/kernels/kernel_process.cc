@@ -26,6 +26,8 @@ namespace {
 // Above all descriptors that a kernel process begins with, none of which
 // overwrites a descriptor made there.
 constexpr int kDescriptorsMin = 16;
+// From the announcement of a signal to the end of the process.
+constexpr absl::Duration kEndMax = absl::Seconds(2);
 
 // `fd` above the numbers that a kernel process has; `fd` itself is closed.
 int MovedUp(int fd) {
@@ -62,6 +64,10 @@ std::string RefusedWords(const ProcessReply& fault) {
 }
 
 ProcessOutcome OutcomeOf(ProcessReply reply) {
+  // A library's words reach terminals.
+  for (char& c : reply.words) {
+    if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) c = '?';
+  }
   switch (reply.kind) {
     case ProcessReply::Kind::kDone:
       return {ProcessOutcome::Kind::kDone, std::move(reply.words)};
@@ -156,6 +162,15 @@ std::string KernelProcess::Receive() const {
                      static_cast<size_t>(std::max<ssize_t>(0, size)));
 }
 
+void KernelProcess::AwaitEnd() const {
+  // A library may announce an end that never comes.
+  pollfd end = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
+  while (poll(&end, 1, static_cast<int>(absl::ToInt64Milliseconds(kEndMax))) <
+             0 &&
+         errno == EINTR) {
+  }
+}
+
 std::string KernelProcess::Reap() {
   if (pid_ == 0) return "";
   // The signal changes nothing for a process that has ended by itself; any
@@ -195,7 +210,7 @@ ProcessOutcome KernelProcess::Load(const ProcessStart& start,
   if (reply.ok() && reply->kind != ProcessReply::Kind::kFault) {
     return OutcomeOf(*reply);
   }
-  if (reply.ok()) Receive();  // the signal comes after its announcement
+  if (reply.ok()) AwaitEnd();  // the signal comes after its announcement
   if (reply.ok() && reply->place == ProcessReply::Place::kSystemCall) {
     return {ProcessOutcome::Kind::kWrong,
             absl::StrCat(": can't be loaded: it ", RefusedWords(*reply))};
@@ -207,7 +222,7 @@ ProcessOutcome KernelProcess::Load(const ProcessStart& start,
 std::string KernelProcess::WordsOfEnd(const ProcessReply& fault,
                                       const NativeCall& call) {
   // The signal comes after its announcement.
-  if (fault.kind == ProcessReply::Kind::kFault) Receive();
+  if (fault.kind == ProcessReply::Kind::kFault) AwaitEnd();
   const std::string words = Reap();
   std::string more;
   if (fault.place == ProcessReply::Place::kStack) {

@@ -80,6 +80,8 @@ class KernelProcess {
   bool Send(const std::string& message) const;
   // Empty if it has ended.
   std::string Receive() const;
+  // Until the process has closed its end, or for kEndMax.
+  void AwaitEnd() const;
   // How it has ended; it has, afterwards.
   std::string Reap();
   std::string WordsOfEnd(const ProcessReply& fault, const NativeCall& call);

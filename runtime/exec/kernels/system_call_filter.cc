@@ -102,7 +102,6 @@ constexpr std::array kAllowed = {
     "set_robust_list",
     "set_tid_address",
     "setitimer",
-    "shutdown",
     "sigaltstack",
     "sigreturn",
     "stat",
@@ -197,6 +196,7 @@ class Filter {
 };
 
 void AddFiles(Filter& filter) {
+  constexpr uint64_t kSharedMemory = MAP_SHARED | MAP_ANONYMOUS;
   // Bits of open() that mean more than to read.
   constexpr uint64_t kWrites =
       O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
@@ -218,10 +218,15 @@ void AddFiles(Filter& filter) {
   filter.Allow("ioctl", {IsInt(1, TCGETS)});
   filter.Refuse("ioctl", ENOTTY, {{1, SCMP_CMP_NE, TCGETS, 0}});
   for (const char* const name : {"mmap", "mmap2"}) {
-    filter.Allow(name, {Has(3, MAP_SHARED, 0)});
-    filter.Allow(name, {Has(3, MAP_SHARED, MAP_SHARED), IsInt(4, -1)});
+    // Memory that is counted against the limit: no other grows.
+    filter.Allow(name, {Has(3, MAP_SHARED | MAP_GROWSDOWN, 0)});
+    filter.Refuse(name, ENOMEM, {Has(3, kSharedMemory, kSharedMemory)});
     filter.Allow(name,
-                 {Has(3, MAP_SHARED, MAP_SHARED), IsInt(4, kProcessRegion)});
+                 {Has(3, kSharedMemory, MAP_SHARED), IsInt(4, kProcessRegion)});
+    // Files of the C library, say of locales, which were opened to be read.
+    filter.Allow(name, {Has(2, PROT_WRITE, 0),
+                        Has(3, kSharedMemory, MAP_SHARED),
+                        {4, SCMP_CMP_GT, kProcessLibrary, 0}});
   }
 }
 
