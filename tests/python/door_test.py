@@ -321,6 +321,7 @@ def case_fork():
     check("child", status == 0, status)
     check("parent", cluster.run(dogged.load(HEAT, N=41, T=10)).done())
     cluster.close()
+    raises(dogged.ClientGone, cluster.status, "this cluster is closed")
     # A child that lives on holds nothing that the client waits for.
     parent = subprocess.run(
         [sys.executable, "-B", "-c", FORKING.format(source=SOURCE)],

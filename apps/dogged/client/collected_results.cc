@@ -173,8 +173,11 @@ absl::Status CollectedResults::NoRoom() {
   return absl::ResourceExhaustedError(absl::StrCat(
       "no memory for the ", count, " results: beyond the ", bytes,
       " bytes of them that are here nothing fits",
-      file_trouble_.ok() ? "" : absl::StrCat(", and ", file_trouble_.message()),
-      "; want less, or use smaller parameters"));
+      file_trouble_.ok()
+          ? "; want less, or use smaller parameters"
+          : absl::StrCat(", and ", file_trouble_.message(),
+                         "; make room there, or write outputs to a folder that "
+                         "has some")));
 }
 
 }  // namespace dogged

@@ -36,6 +36,7 @@ ExitCode DoctorCommand(const DoctorOptions& options,
   const bool has_error = std::any_of(
       findings.begin(), findings.end(),
       [](const Finding& one) { return one.level == Finding::Level::kError; });
+  if (has_error) NoteErrorWords(Verdict(findings));
   return has_error ? ExitCode::kFailed : ExitCode::kDone;
 }
 

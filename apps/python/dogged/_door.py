@@ -64,6 +64,7 @@ class _Wire:
         self.out: "queue.SimpleQueue[Optional[Tuple[bytes, Sequence[int]]]]" \
             = queue.SimpleQueue()
         self.end: Optional[ClientGone] = None
+        self.is_closed = False  # by this process
         _wires.add(self)
         for work in (self._read, self._write):
             threading.Thread(target=work, name="dogged", daemon=True).start()
@@ -153,6 +154,8 @@ class _Wire:
     def _finish(self) -> None:
         with self.lock:
             self.end = ClientGone(
+                "this cluster is closed, and its own agents with it"
+                if self.is_closed else
                 "the dogged client has ended, and agents of its own with it; "
                 "what it said is on standard error")
             waiting, self.waiting = self.waiting, {}
@@ -273,6 +276,7 @@ class Door:
         self._wire.add_run(number, run)
 
     def close(self) -> None:
+        self._wire.is_closed = True
         self._finalizer()
 
 
