@@ -15,6 +15,7 @@
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/report/memory_check.h"
 #include "apps/dogged/run/cluster_target.h"
+#include "apps/dogged/run/run_options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 
@@ -360,7 +361,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
                                        : 1,
               .agents = run.program.agents,
               .workers = run.program.workers,
-              .redo_max_ms = std::llround(1000 * redo),
+              .redo_max_ms = RedoMaxMs(redo),
               .keep_ms = std::llround(1000 * keep)},
       .addresses = run.cluster_agents.empty() ? addresses : run.cluster_agents,
       .connect = ConnectWith(run.keys),

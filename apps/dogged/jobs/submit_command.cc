@@ -23,6 +23,7 @@
 #include "apps/dogged/run/interrupt.h"
 #include "apps/dogged/run/loaded_program.h"
 #include "apps/dogged/run/not_finite.h"
+#include "apps/dogged/run/run_options.h"
 #include "apps/dogged/run/run_warnings.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
@@ -69,14 +70,13 @@ class Submission {
     WarnOfReplicas(run.replicas, agents.agents);
     WarnOfPointTasks(program_, tasks_needed_, agents.agents,
                      run.program.workers);
-    JobOptions job_options{
-        .replicas = Replicas(),
-        .search_only = run.search_only,
-        .agents = run.program.agents,
-        .workers = run.program.workers,
-        .redo_max_ms = std::llround(1000 * std::min(run.redo_max_seconds, 1e9)),
-        .keep_ms =
-            std::max<int64_t>(1, std::llround(1000 * options_.keep_seconds))};
+    JobOptions job_options{.replicas = Replicas(),
+                           .search_only = run.search_only,
+                           .agents = run.program.agents,
+                           .workers = run.program.workers,
+                           .redo_max_ms = RedoMaxMs(run.redo_max_seconds),
+                           .keep_ms = std::max<int64_t>(
+                               1, std::llround(1000 * options_.keep_seconds))};
     // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;

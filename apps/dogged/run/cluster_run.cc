@@ -1,7 +1,6 @@
 #include "apps/dogged/run/cluster_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
@@ -157,13 +156,11 @@ class ClusterRun {
 
  private:
   absl::Status RunJob(ProgressPrinter& progress) {
-    JobOptions job_options{
-        .replicas = Replicas(),
-        .search_only = options_.search_only,
-        .agents = options_.program.agents,
-        .workers = options_.program.workers,
-        .redo_max_ms =
-            std::llround(1000 * std::min(options_.redo_max_seconds, 1e9))};
+    JobOptions job_options{.replicas = Replicas(),
+                           .search_only = options_.search_only,
+                           .agents = options_.program.agents,
+                           .workers = options_.program.workers,
+                           .redo_max_ms = RedoMaxMs(options_.redo_max_seconds)};
     // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;

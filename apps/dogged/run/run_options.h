@@ -2,6 +2,8 @@
 #ifndef DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
 #define DOGGED_APPS_DOGGED_RUN_RUN_OPTIONS_H_
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,6 +48,12 @@ struct RunOptions {
   // Bytes that the values of each own agent may take; 0: no bound.
   int64_t memory_bytes = 0;
 };
+
+// JobOptions::redo_max_ms for a bound of that many seconds; 0 for none.
+inline int64_t RedoMaxMs(double seconds) {
+  if (seconds <= 0) return 0;
+  return std::max<int64_t>(1, std::llround(1000 * std::min(seconds, 1e9)));
+}
 
 }  // namespace dogged
 
