@@ -15,8 +15,8 @@ namespace dogged {
 // Immutable.
 class SelectionCut {
  public:
-  // Of a selection without expressions, from the array of `view`, whose labels
-  // are numbers; the array has the shape `dense`.
+  // The cut of a selection without expressions, from the array of `view`, whose
+  // labels are numbers; the array has the shape `dense`.
   //
   // Errors: kInvalidArgument if the number of indices is not the array's;
   //         kOutOfRange, naming the index and its range.
@@ -24,7 +24,7 @@ class SelectionCut {
                                          const ResultView& view,
                                          const Shape& dense);
 
-  // One dimension per `:` or range, a fixed index has none. A bare array gives
+  // A dimension per `:` or range, a fixed index has none. A bare array gives
   // all dimensions.
   const Shape& shape() const { return shape_; }
   // True if that is the whole array.

@@ -164,7 +164,7 @@ bool GroupFolder::IsEnough(const std::vector<bool>& folded) const {
   return taken.reverse().apply_range(taken).intersect(same_cell).is_empty();
 }
 
-// What is only read takes no place for indices that the others tell.
+// An array that is only read takes no place for indices that the others tell.
 void FlattenGroup(Nest& nest, int32_t c, int32_t g) {
   const NestComponent& component = nest.components[static_cast<size_t>(c)];
   std::optional<isl::set> read;

@@ -77,7 +77,7 @@ class BodyMaker {
   void AddStatements();
   absl::Status AddCopiesIn();
   absl::Status AddMain();
-  // What stands around the points of a reduction: accumulators are cleared, and
+  // Steps around the points of a reduction: accumulators are cleared, and
   // those of other tiles joined; or they are finished.
   absl::Status BeginReduction();
   absl::Status EndReduction();
@@ -94,7 +94,7 @@ class BodyMaker {
   // `spans` of it, over this tile's indices as parameters.
   isl::set Made(int32_t component, int32_t group,
                 const std::vector<Span>& spans, const AffineMap& tile) const;
-  // Those of them that are in a parcel.
+  // The part of them that is in a parcel.
   isl::set Given(const NestParcel& parcel, const std::vector<Span>& spans,
                  const AffineMap& tile) const;
   // The elements of a group that points of this tile read, if it is folded;
@@ -533,7 +533,7 @@ absl::Status BodyMaker::AddReduceStep(NestReduce::Step step,
                                       std::optional<size_t> from,
                                       int32_t parent) {
   const NestGroup& group = component_.groups[accumulators];
-  // Of those that come from elsewhere there may be fewer.
+  // Accumulators that come from elsewhere may be fewer.
   const NestGroup& over = component_.groups[from.value_or(accumulators)];
   const size_t rank = group.spans.size();
   const AffineMap own = OwnTile(static_cast<int>(rank));

@@ -105,7 +105,7 @@ class TileFlows {
   std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
   void Order(NestDelivery& delivery) const;
   void MakeParcels();
-  // What the root of a reduction reads: all accumulators of its tile.
+  // Reads of the root of a reduction: all accumulators of its tile.
   absl::Status AddPartials(const NestReduction& reduction);
 
   Nest& nest_;

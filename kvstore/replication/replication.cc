@@ -223,8 +223,9 @@ bool Replication::JoinsCut(absl::Time now, const Label& label, int64_t& bytes) {
   return true;
 }
 
-// What a cut would copy is counted when one may be due by the last count: all
-// that is held grows from cut to cut, and would say that none is worth it.
+// Bytes that a cut would copy are counted when one may be due by the last
+// count: all that is held grows from cut to cut, and would say that none is
+// worth it.
 bool Replication::IsCutDue() {
   const int64_t labels = cut_queue_.waiting_count();
   if (labels == 0 || !cuts_.IsDue(labels, in_use_bytes_, held_bytes_)) {

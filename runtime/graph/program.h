@@ -108,9 +108,9 @@ struct ResultView {
   // Then `origin` and `extent` are of those indices, and `tile_index` only
   // tells the varying indices.
   std::optional<SkewedBox> skewed;
-  // Of a box that has elements which are no labels of the user's: the places of
-  // those that are, by the indices that vary, each counted from 0 by its steps.
-  // The values of labels hold zeros elsewhere.
+  // For a box that has elements which are no labels of the user's: the places
+  // of those that are, by the indices that vary, each counted from 0 by its
+  // steps. The values of labels hold zeros elsewhere.
   std::optional<Domain> held;
 
   // How many values index d takes.

@@ -309,7 +309,7 @@ class LendingCaller : public ControlCaller {
 class ClusterClientLent : public testing::Test {
  protected:
   // A client that reads up to so many results where they lie.
-  // Those that it has copied beyond `kept_max` lie in a file.
+  // Results that it has copied beyond `kept_max` lie in a file.
   std::unique_ptr<ClusterClient> Start(
       int64_t lent_max, int64_t kept_max = kResults,
       const std::string& folder = testing::TempDir()) {

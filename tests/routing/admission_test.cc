@@ -182,7 +182,7 @@ TEST_P(Admissions, LetInWhoAsksFromAnotherAddress) {
   EXPECT_TRUE(PollUntil([&] { return arrivals_.size() == 1; }));
 }
 
-// Whoever looks a name up waits for seconds, and an agent's loop with it.
+// A look-up of a name waits for seconds, and an agent's loop with it.
 TEST_P(Admissions, LookNoNameUp) {
   Send("hello");
   std::string request = Request();

@@ -142,7 +142,8 @@ TEST(Contacts, AddressesThatRefuseAreDialedSeldomAndThenDropped) {
   while (contacts.size() == 4 && dials < 1000) {
     for (const std::string& address : contacts.TakeDue(now, view, "self")) {
       ++dials;
-      // Who can't be reached for once is not who refuses all the time.
+      // An address that can't be reached for once is not one that refuses all
+      // the time.
       if (address == "mended" && dials % 7 == 0) {
         contacts.NoteFailure(now, address);
       } else {

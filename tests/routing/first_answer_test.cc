@@ -65,7 +65,7 @@ TEST(FirstAnswer, SilentAddressesCostAMomentEach) {
   EXPECT_THAT(*order,
               ElementsAre(answers.address(), other.address(), refuses.address(),
                           silent1.address(), silent2.address()));
-  // One after the other they would take a second each, or more.
+  // In turn they would take a second each, or more.
   EXPECT_GE(clock.Now() - begin, absl::Milliseconds(100));
   EXPECT_LT(clock.Now() - begin, absl::Seconds(4));
 }

@@ -53,7 +53,7 @@ const char* WhyOf(int signal) {
   }
 }
 
-// Of a clock that only goes on; fit for signal handlers.
+// The time of a clock that only goes on; fit for signal handlers.
 int64_t NowMs() {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);

@@ -156,7 +156,8 @@ class ClusterClient {
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,
                                         absl::Duration patience);
-  // Of each one that is named, while none has answered: they share it.
+  // Patience with each agent that is named, while none has answered: they share
+  // it.
   absl::Duration NamedPatience() const;
   // Takes what an agent knows of others and of this client's job.
   void NoteStatus(const StatusReply& reply);

@@ -1,7 +1,7 @@
 // CollectedResults: the results of a client's job: which are missing, which
 // were asked of the contact, and which have come. Agents of this host lend
 // results, which are read where they lie; the oldest are copied, and given
-// back, as they take too much. Of results that are here as bytes those beyond a
+// back, as they take too much. Results that are here as bytes and beyond a
 // bound lie in a file.
 //
 // Used by one thread. Copying throws std::bad_alloc where memory is short.

@@ -42,7 +42,7 @@ class DoorRequest {
   absl::StatusOr<double> Seconds(const char* key) const;
   absl::StatusOr<bool> Flag(const char* key) const;
   absl::StatusOr<std::vector<std::string>> Texts(const char* key) const;
-  // Of an object whose values are texts.
+  // The pairs of an object whose values are texts.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Pairs(
       const char* key) const;
   absl::StatusOr<std::vector<DoorInput>> Inputs(const char* key) const;

@@ -65,7 +65,7 @@ absl::Status Get(const ClusterOptions& options,
         {"type", ElementName(value.type())},
         {"shape",
          std::vector<int64_t>(value.shape().begin(), value.shape().end())}};
-    // Of a block, the shape alone.
+    // A block gives its shape alone.
     if (value.element_count() == 1) out["value"] = NumberJson(value);
     SetAnswer(std::move(out));
     return absl::OkStatus();

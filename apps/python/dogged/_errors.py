@@ -39,7 +39,7 @@ class DoggedError(Exception):
         self.text: Optional[str] = error.get("text")
         self.diagnostics: List[Dict[str, Any]] = list(
             answer.get("diagnostics", []))
-        # Of a Builder's statement; else None.
+        # Places of a Builder's statement; else None.
         self.python_file: Optional[str] = None
         self.python_line: Optional[int] = None
         self.report: Dict[str, Any] = dict(answer.get("report", {}))

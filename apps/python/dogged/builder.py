@@ -32,7 +32,7 @@ _RESERVED = frozenset(
     "include param repeat until array place input kernel from in out boundary "
     "periodic task creates as for where using else code call cost priority end "
     "reduce over result to by fastmath and or not double float int64".split())
-# Of NumPy: ours. Those of one or two numbers.
+# Functions of NumPy that are ours, of one or two numbers.
 _FUNCTIONS = {
     "absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan",
     "arctan2": "atan2", "cbrt": "cbrt", "ceil": "ceil", "cos": "cos",

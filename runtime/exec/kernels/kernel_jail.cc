@@ -29,7 +29,7 @@ constexpr bool kCanLimitMemory = true;
 #endif
 
 constexpr rlim_t kDescriptorsMax = 64;
-// What a kernel may print to a log that is a file.
+// Bytes that a kernel may print to a log that is a file.
 constexpr rlim_t kPrintedMax = rlim_t{64} << 20;
 
 void Limit(__rlimit_resource resource, rlim_t most) {

@@ -12,11 +12,11 @@ namespace dogged {
 
 struct KernelJail {
   bool is_on = true;
-  // Of private memory, for a process; 0: no bound.
+  // Bytes of private memory, for a process; 0: no bound.
   int64_t memory_bytes_max = 0;
 
-  // For this process, which has a single thread, from now on. What the host
-  // refuses although the jail holds, for its log; empty if that is nothing.
+  // For this process, which has a single thread, from now on. Returns words for
+  // the log where the host refuses a part and the jail holds; else none.
   //
   // Errors: kUnavailable where no jail is to be had.
   absl::StatusOr<std::string> Enter() const;
