@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
 #include "apps/tiles/lu.h"
@@ -69,19 +70,50 @@ absl::StatusOr<std::vector<int64_t>> ExchangesOf(const Value& p, int64_t first,
   return out;
 }
 
+absl::Status RowsFrom(NativeCall& call) {
+  const Value& f = call.in[0];
+  DOGGED_RETURN_IF_ERROR(CheckTile(f, "f"));
+  const auto first = static_cast<int64_t>(call.scalars[0]);
+  const int64_t rows = RowCount(f);
+  if (first < 0 || first >= rows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("f has ", rows, " rows, none from row ", first, " on"));
+  }
+  Value l =
+      Value::Allocate(ElementType::kDouble, {rows - first, ColumnCount(f)});
+  const absl::Span<const double> from =
+      f.span<double>().subspan(static_cast<size_t>(first * ColumnCount(f)));
+  absl::c_copy(from, l.mutable_span<double>().begin());
+  call.out[0] = std::move(l);
+  return absl::OkStatus();
+}
+
+// The rows of a step, of a tile that has all rows or those alone.
+absl::StatusOr<blas::ConstMatrix> StepOf(const Value& f, int64_t first,
+                                         int64_t rows) {
+  const int64_t all = RowCount(f);
+  if (all != rows && all != rows - first) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("f has ", all, " rows, neither ", rows, " nor the ",
+                     rows - first, " from row ", first, " on"));
+  }
+  return MatrixOf(f).At(all == rows ? first : 0, 0);
+}
+
 absl::Status Eliminate(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "c"));
   const auto first = static_cast<int64_t>(call.scalars[0]);
   const int64_t n = ColumnCount(call.in[0]);
-  DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "f", RowCount(call.in[0])));
-  const int64_t k = ColumnCount(call.in[1]);
-  DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[1], "f", first, k));
   const int64_t rows = RowCount(call.in[0]);
+  DOGGED_RETURN_IF_ERROR(CheckTile(call.in[1], "f"));
+  const int64_t k = ColumnCount(call.in[1]);
+  DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[0], "c", first, k));
+  DOGGED_ASSIGN_OR_RETURN(const blas::ConstMatrix l,
+                          StepOf(call.in[1], first, rows));
   DOGGED_ASSIGN_OR_RETURN(const std::vector<int64_t> exchanges,
                           ExchangesOf(call.in[2], first, rows, k));
   Value r = TakeOrCopy(call.in[0]);
   const blas::Matrix c = MutableMatrixOf(r).At(first, 0);
-  const blas::ConstMatrix l = MatrixOf(call.in[1]).At(first, 0);
   ExchangeRows(n, exchanges, c);
   SolveLeft(k, n, l, Diagonal::kUnit, c);
   const int64_t rest = rows - first - k;
@@ -109,6 +141,12 @@ void AddLuKernels(KernelRegistry& registry) {
                   const auto n = static_cast<double>(in[0][1]);
                   return m * n * n - n * n * n / 3 - n * n / 2 + 5 * n / 6;
                 }});
+  registry.Add({.name = "rows_from",
+                .in_count = 1,
+                .out_count = 1,
+                .scalar_count = 1,
+                .elements = {ElementType::kDouble, ElementType::kDouble},
+                .run = RowsFrom});
   registry.Add({.name = "eliminate",
                 .in_count = 3,
                 .out_count = 1,

@@ -5,7 +5,10 @@
 //                                        its diagonal, u on and above; p is
 //                                        int64, the row of the matrix that row
 //                                        row + q was exchanged with, in turn
-//   eliminate(in c, in f, in p, row, out r)  r is c after the same step
+//   rows_from(in f, row, out d)          d is f from `row` on: readers on other
+//                                        hosts need no more
+//   eliminate(in c, in f, in p, row, out r)  r is c after the same step; f may
+//                                        be d instead
 //
 // Partial pivoting: no element of l exceeds 1, and the error is LAPACK's.
 // Errors: kInvalidArgument for arguments that do not fit, and from getrf for a

@@ -178,12 +178,20 @@ std::optional<BlockColumnForm> FindBlockColumns(const Relations& relations,
   const auto row_of = [&calls](const KernelCalls::Call& call) {
     return static_cast<int64_t>(calls.ScalarOf(call, 0));
   };
+  // The factor itself, or its rows from the step's first on.
+  const auto is_factor = [&](const Label& label,
+                             const BlockColumnForm::Step& step) {
+    if (label == step.factor) return true;
+    const std::optional<KernelCalls::Call> part = calls.MakerOf(label);
+    return part.has_value() && part->kernel == "rows_from" &&
+           part->in[0] == step.factor && row_of(*part) == step.first;
+  };
   BlockColumnForm form;
   for (const auto& [call, history] : *steps) {
     for (size_t k = 0; k < form.steps.size(); ++k) {
       const KernelCalls::Call& done = history.steps[k];
       const BlockColumnForm::Step& step = form.steps[k];
-      if (done.in[1] != step.factor || done.in[2] != step.extra ||
+      if (!is_factor(done.in[1], step) || done.in[2] != step.extra ||
           row_of(done) != step.first) {
         return std::nullopt;
       }

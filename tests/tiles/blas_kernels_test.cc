@@ -175,6 +175,34 @@ TEST_F(BlasKernelsTest, RefusesShapesThatDoNotFit) {
   EXPECT_FALSE(Run("gemm", {square, Value(), square}).ok());
 }
 
+TEST_F(BlasKernelsTest, EliminatesByAFactorsRowsFromItsDiagonalAlike) {
+  Rng rng(9);
+  constexpr int64_t kRows = 12, kFirst = 4, kColumns = 3;
+  const Value c = RandomTile(rng, kRows, 5);
+  const Value f = RandomTile(rng, kRows, kColumns);
+  Value p = Value::Allocate(ElementType::kInt64, {kColumns});
+  for (int64_t q = 0; q < kColumns; ++q) {
+    p.mutable_span<int64_t>()[static_cast<size_t>(q)] = kFirst + 2 * q;
+  }
+  p.Seal();
+  const Value d = Run("rows_from", {f}, {kFirst}).value();
+  EXPECT_EQ(d.shape(), Shape({kRows - kFirst, kColumns}));
+  const Value whole = Run("eliminate", {c, f, p}, {kFirst}).value();
+  const Value part = Run("eliminate", {c, d, p}, {kFirst}).value();
+  EXPECT_EQ(whole.view(), part.view());
+  EXPECT_NE(whole.view(), c.view());
+
+  EXPECT_THAT(std::string(Run("eliminate", {c, RandomTile(rng, 7, kColumns), p},
+                              {kFirst})
+                              .status()
+                              .message()),
+              HasSubstr("f has 7 rows, neither 12 nor the 8 from row 4 on"));
+  for (const double row : {-1.0, 12.0}) {
+    EXPECT_THAT(std::string(Run("rows_from", {f}, {row}).status().message()),
+                HasSubstr(absl::StrCat("f has 12 rows, none from row ", row)));
+  }
+}
+
 TEST(NumericClass, NamesLibrariesAndProcessor) {
   ASSERT_TRUE(SetUpBlas().ok());
   const NumericParts parts = NumericPartsHere();
