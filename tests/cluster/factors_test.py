@@ -255,7 +255,7 @@ def case_judged():
                             raise SystemExit(f"{name}: {sort}\n{report}")
         # More rows than columns: there is nothing to solve.
         for name in ("lu", "qr"):
-            text = app(name).replace("double [N,", "double [M,")
+            text = re.sub(r"double \[N\b", "double [M", app(name))
             text = "param M = 70\n" + text
             write_npy(folder.path("A.npy"), random_matrix(70, 30))
             report, words = folder.run(
