@@ -106,16 +106,25 @@ DenseView::DenseView(const Program& program, const ResultView& view)
 absl::StatusOr<DenseView> DenseView::Of(const Program& program,
                                         const ResultView& view,
                                         ResultLookup lookup) {
+  const auto shape_of = [lookup](const Label& label) -> absl::StatusOr<Shape> {
+    DOGGED_ASSIGN_OR_RETURN(const Value value, lookup(label));
+    return value.shape();
+  };
+  return Of(program, view, ShapeLookup(shape_of));
+}
+
+absl::StatusOr<DenseView> DenseView::Of(const Program& program,
+                                        const ResultView& view,
+                                        ShapeLookup shapes) {
   DenseView out(program, view);
-  if (!out.is_tiled_) DOGGED_RETURN_IF_ERROR(out.NoteBlocks(lookup));
+  if (!out.is_tiled_) DOGGED_RETURN_IF_ERROR(out.NoteBlocks(shapes));
   out.SetShape();
   return out;
 }
 
-absl::Status DenseView::NoteBlocks(ResultLookup lookup) {
+absl::Status DenseView::NoteBlocks(ShapeLookup shapes) {
   for (size_t i = 0; i < labels_.size(); ++i) {
-    DOGGED_ASSIGN_OR_RETURN(const Value value, lookup(labels_[i]));
-    const Shape& shape = value.shape();
+    DOGGED_ASSIGN_OR_RETURN(const Shape shape, shapes(labels_[i]));
     if (!shape.empty()) shapes_.resize(labels_.size());
     if (!shapes_.empty()) shapes_[i] = shape;
     for (int d = 0; d < shape.size(); ++d) {

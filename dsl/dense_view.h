@@ -19,6 +19,10 @@ namespace dogged::dsl {
 using ResultLookup =
     absl::FunctionRef<absl::StatusOr<Value>(const Label& label)>;
 
+// The shape of a result label's value, or why there is none.
+using ShapeLookup =
+    absl::FunctionRef<absl::StatusOr<Shape>(const Label& label)>;
+
 // True if the values of a view hold several of the user's labels each.
 bool HasTiles(const ResultView& view);
 
@@ -43,6 +47,10 @@ class DenseView {
   static absl::StatusOr<DenseView> Of(const Program& program,
                                       const ResultView& view,
                                       ResultLookup lookup);
+  // Likewise, of values that are elsewhere.
+  static absl::StatusOr<DenseView> Of(const Program& program,
+                                      const ResultView& view,
+                                      ShapeLookup shapes);
 
   ElementType type() const { return type_; }
   const Shape& shape() const { return shape_; }
@@ -56,20 +64,24 @@ class DenseView {
       int64_t bytes_max, ResultLookup lookup,
       absl::FunctionRef<absl::Status(const DensePiece&)> visit) const;
 
- private:
   // A box of the array.
   struct Box {
     IndexVector first;
     IndexVector extents;
   };
-
-  DenseView(const Program& program, const ResultView& view);
-  // Where the labels are blocks: takes their shapes.
-  absl::Status NoteBlocks(ResultLookup lookup);
-  void SetShape();
+  // In lexicographic order.
+  const std::vector<Label>& labels() const { return labels_; }
+  // False: values are skewed, and what they hold of the array is no box.
+  bool HasBoxes() const { return !view_.skewed.has_value(); }
   // Where the value of label number `i` stands; of a skewed view, in its
   // HeldView().
   Box PlaceOf(size_t i) const;
+
+ private:
+  DenseView(const Program& program, const ResultView& view);
+  // Where the labels are blocks: takes their shapes.
+  absl::Status NoteBlocks(ShapeLookup shapes);
+  void SetShape();
   Box PlaceTile(const Label& label) const;
   Box PlaceBlock(size_t i) const;
   absl::StatusOr<Value> AssembleBox(const Box& box, ResultLookup lookup) const;

@@ -24,6 +24,16 @@ class SelectionCut {
                                          const ResultView& view,
                                          const Shape& dense);
 
+  // Range: the part of one dimension that is taken.
+  struct Range {
+    int64_t first = 0;
+    int64_t count = 1;
+  };
+  // One per dimension of the array.
+  const std::vector<Range>& ranges() const { return ranges_; }
+  // The part of `ranges()` that a box has, counted from its own first element.
+  std::vector<Range> RangesIn(const IndexVector& first,
+                              const Shape& extents) const;
   // A dimension per `:` or range, a fixed index has none. A bare array gives
   // all dimensions.
   const Shape& shape() const { return shape_; }
@@ -36,15 +46,6 @@ class SelectionCut {
   void Copy(const IndexVector& first, const Value& piece, char* out) const;
 
  private:
-  // Range: the part of one dimension that is taken.
-  struct Range {
-    int64_t first = 0;
-    int64_t count = 1;
-  };
-  // The part of `ranges_` that a box has, counted from its own first element.
-  std::vector<Range> RangesIn(const IndexVector& first,
-                              const Shape& extents) const;
-
   std::vector<Range> ranges_;  // one per dimension of the array
   Shape shape_;
   bool is_whole_ = false;

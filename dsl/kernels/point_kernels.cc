@@ -543,6 +543,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
   return MakeNativeKernel(std::move(body), *native);
 }
 
+std::vector<Shape> ShapesAt(const ShapeCode& code, const IndexVector& index) {
+  const Few<Shape> shapes = Shapes(code).At(index);
+  return {shapes.begin(), shapes.end()};
+}
+
 std::vector<double> ScalarsOf(const NativeBody& body,
                               const IndexVector& index) {
   const Few<double> out =

@@ -87,6 +87,14 @@ class NoBackground : public Background {
   void Poll() override {}
 };
 
+class NoWriter : public PartWriter {
+ public:
+  void Submit(ConnectionId, WriteRequest, std::vector<Value>) override {}
+  std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override {
+    return {};
+  }
+};
+
 class ServerTest : public testing::Test {
  protected:
   ServerTest() {
@@ -109,6 +117,7 @@ class ServerTest : public testing::Test {
   std::unique_ptr<ControlPort> control_ =
       ControlPort::Listen("127.0.0.1:0").value();
   Contacts contacts_{{}};
+  NoWriter writer_;
   Agent agent_{{.self = {.id = kSelf, .host = "here"}},
                transport_,
                tasks_,
@@ -121,6 +130,7 @@ class ServerTest : public testing::Test {
                      .poller = *poller_,
                      .turn = turn_,
                      .memory = [] { return AgentLoop::Memory(); },
+                     .writer = writer_,
                      .contacts = contacts_,
                      .on_settled = [] { return true; }}};
   std::thread loop_;

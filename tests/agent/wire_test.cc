@@ -13,6 +13,7 @@
 #include "routing/trust/hex.h"
 #include "runtime/agent/job_values.h"
 #include "runtime/agent/loop/control.h"
+#include "runtime/agent/loop/file_messages.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/agent/records/placement_salts.h"
 #include "runtime/job/context/job_messages.h"
@@ -112,6 +113,8 @@ TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
   EXPECT_EQ(static_cast<int>(ControlType::kWatch), 20);
   EXPECT_EQ(static_cast<int>(ControlType::kAdmit), 21);
   EXPECT_EQ(static_cast<int>(ControlType::kAdmitted), 22);
+  EXPECT_EQ(static_cast<int>(ControlType::kWrite), 23);
+  EXPECT_EQ(static_cast<int>(ControlType::kWritten), 24);
   const JobSummary kept{.record = {.hash = {.low = 1, .high = 2}},
                         .kept_labels = 2,
                         .kept_bytes = 300,
@@ -122,6 +125,44 @@ TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
   EXPECT_EQ(status->jobs[0].kept_labels, 2);
   EXPECT_EQ(status->jobs[0].kept_bytes, 300);
   EXPECT_EQ(status->jobs[0].keep_left_ms, 5);
+}
+
+TEST(Wire, ResultsThatAgentsWrite) {
+  const FilePart part{.label = kLabel,
+                      .extents = {4, 300},
+                      .first = {1, 0},
+                      .count = {2, 300},
+                      .stride = {2400, 8},
+                      .offset = 128};
+  const WriteRequest request{.job = JobId(5),
+                             .number = 7,
+                             .path = "/u",
+                             .mark = {.low = 8, .high = 9},
+                             .parts = {part},
+                             .digests = {{.low = 1, .high = 2}}};
+  EXPECT_EQ(Hex(request.Encode().view()),
+            Golden("0500000000000000 0700000000000000 022f75 "
+                   "0900000000000000 0800000000000000 01 01 02 04 01 "
+                   "02 08 d804 02 02 00 02 04 d804 02 c025 10 8002 10 "
+                   "01 0200000000000000 0100000000000000"));
+  const auto back = WriteRequest::Decode(request.Encode().view());
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->parts[0].stride, part.stride);
+  EXPECT_EQ(back->parts[0].offset, 128);
+  WriteRequest uneven = request;
+  uneven.digests.emplace_back();
+  EXPECT_FALSE(WriteRequest::Decode(uneven.Encode().view()).ok());
+  const WrittenReply reply{.number = 7,
+                           .status = absl::DataLossError("x"),
+                           .digests = {{.low = 1, .high = 2}},
+                           .not_finite = 3};
+  EXPECT_EQ(Hex(reply.Encode().view()),
+            Golden("0700000000000000 1e 0178 01 "
+                   "0200000000000000 0100000000000000 06"));
+  const auto told = WrittenReply::Decode(reply.Encode().view());
+  ASSERT_TRUE(told.ok());
+  EXPECT_EQ(told->status, reply.status);
+  EXPECT_EQ(told->digests, reply.digests);
 }
 
 TEST(Wire, ChunksOfInputs) {

@@ -14,6 +14,7 @@
 #include "routing/control/refusal.h"
 #include "routing/control/secure_channel.h"
 #include "runtime/agent/loop/control.h"
+#include "runtime/agent/loop/file_messages.h"
 
 namespace dogged {
 namespace {
@@ -27,7 +28,7 @@ void Decode(absl::string_view bytes) {
 }
 
 void DecodeBody(uint8_t type, absl::string_view bytes) {
-  switch (static_cast<ControlType>(type % 16)) {
+  switch (static_cast<ControlType>(type % 25)) {
     case ControlType::kError:
       (void)DecodeError(bytes);
       return;
@@ -38,6 +39,9 @@ void DecodeBody(uint8_t type, absl::string_view bytes) {
     case ControlType::kStatusReply:
       return Decode<StatusReply>(bytes);
     case ControlType::kWant:
+    case ControlType::kHeldWanted:
+    case ControlType::kHeld:
+    case ControlType::kWatch:
       return Decode<WantRequest>(bytes);
     case ControlType::kValues:
       return Decode<ValuesReply>(bytes);
@@ -45,6 +49,10 @@ void DecodeBody(uint8_t type, absl::string_view bytes) {
       return Decode<JobRecord>(bytes);
     case ControlType::kReturned:
       return Decode<ReturnedNotice>(bytes);
+    case ControlType::kWrite:
+      return Decode<WriteRequest>(bytes);
+    case ControlType::kWritten:
+      return Decode<WrittenReply>(bytes);
     case ControlType::kChunksWanted:
       return Decode<ChunksWanted>(bytes);
     case ControlType::kChunk:
@@ -55,6 +63,10 @@ void DecodeBody(uint8_t type, absl::string_view bytes) {
     case ControlType::kLifeLine:
     case ControlType::kSubmitted:
     case ControlType::kConcluded:
+    case ControlType::kJobWanted:
+    case ControlType::kJobValue:
+    case ControlType::kAdmit:
+    case ControlType::kAdmitted:
       (void)DecodeId<JobId>(bytes);
       return;
   }

@@ -13,6 +13,7 @@
 #include "apps/dogged/agent/join_sources.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
+#include "apps/dogged/agent/part_thread.h"
 #include "apps/dogged/agent/spill_engine.h"
 #include "apps/dogged/agent/told_address.h"
 #include "apps/dogged/process/cgroup_limits.h"
@@ -207,6 +208,9 @@ class AgentProcess {
         background_ = std::make_unique<BackgroundThread>(
             [poller = poller_.get()] { poller->Wake(); });
         DOGGED_RETURN_IF_ERROR(background_->status());
+        part_thread_ = std::make_unique<PartThread>(
+            [poller = poller_.get()] { poller->Wake(); });
+        DOGGED_RETURN_IF_ERROR(part_thread_->status());
       }
       DOGGED_ASSIGN_OR_RETURN(const std::optional<std::string> death,
                               RunIncarnation(id));
@@ -277,6 +281,7 @@ class AgentProcess {
                              .poller = *poller_,
                              .turn = turn_,
                              .memory = MemoryUpTo(options_.memory_bytes),
+                             .writer = *part_thread_,
                              .contacts = sources_.contacts(),
                              .refresh_contacts = [this] { sources_.Refresh(); },
                              .on_settled = [&] { return Settle(agent); },
@@ -413,6 +418,7 @@ class AgentProcess {
   // After the poller and the turn, which its workers use.
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<BackgroundThread> background_;  // likewise
+  std::unique_ptr<PartThread> part_thread_;       // likewise
   JoinSources sources_;                           // likewise
   // Why this process ends without having been of use.
   absl::Status join_status_;

@@ -71,6 +71,9 @@ class ClusterFlags : public CommandFlags {
         .add_option("OUTPUT", options_.outputs,
                     "as --output of run: 'phi(:)(100)=heat.npy'")
         ->type_name("SELECTION=FILE");
+    AddChoice(fetch_, "--output-to", options_.output_to, {"here", "agents"},
+              "agents: each agent writes the values that it holds into the "
+              ".npy files, on a file system that they share with this command");
   }
   bool IsParsed() const override {
     return status_.parsed() || wait_.parsed() || KnowsPrograms() ||

@@ -16,6 +16,7 @@ struct ClusterOptions {
   bool all = false;                  // also of many jobs
   std::string job;                   // first digits of its hash
   std::vector<std::string> outputs;  // of fetch
+  std::string output_to = "here";    // or "agents": they write .npy files
   std::string label;                 // of get and watch
 };
 

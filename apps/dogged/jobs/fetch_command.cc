@@ -14,7 +14,9 @@
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/client/result_room.h"
+#include "apps/dogged/jobs/agent_writers.h"
 #include "apps/dogged/jobs/fetched_job.h"
+#include "apps/dogged/keys/key_choice.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
@@ -27,6 +29,7 @@
 #include "apps/dogged/run/not_finite.h"
 #include "apps/dogged/run/run_progress.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/random.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
 
@@ -133,6 +136,76 @@ class Fetch {
   SystemClock clock_;
 };
 
+// Waits until the job has ended; `named` is how it ended.
+absl::Status AwaitDone(ClusterClient& client, NamedJob& named) {
+  while (named.record().state != JobState::kDone) {
+    if (IsInterrupted()) {
+      return absl::CancelledError(absl::StrCat(
+          "interrupted: nothing of ", named.ToWords(), " was written"));
+    }
+    DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
+    auto now = PollNamedJob(client, named.record().hash);
+    if (now.empty()) continue;
+    named = std::move(now.front());
+    DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
+  }
+  return absl::OkStatus();
+}
+
+// The ways to agents, and a source of marks that are new.
+struct WayToAgents {
+  ConnectControl connect;
+  uint64_t entropy = 0;
+};
+
+// Outputs that agents have written, of a job that is done, go from `outputs` to
+// `report`.
+absl::Status WriteByAgents(ClusterClient& client, const NamedJob& named,
+                           const LoadedProgram& loaded, const WayToAgents& way,
+                           std::vector<Output>& outputs, RunReport& report) {
+  const Relations all(loaded.job.program);
+  Rounds rounds(all);
+  rounds.Raise(named.record().round, named.record().is_last_round);
+  const LoadedProgram ended = EndedProgram(loaded, rounds.time());
+  const Relations relations(ended.job.program);
+  Rng rng(way.entropy);
+  std::vector<Output> rest;
+  for (const Output& output : outputs) {
+    const auto write = [&]() -> absl::Status {
+      DOGGED_ASSIGN_OR_RETURN(const OutputParts parts,
+                              PartsOf(output, relations));
+      AgentWriters writers(way.connect, client.Addresses(),
+                           named.record().job(), {rng.Next(), rng.Next()});
+      DOGGED_ASSIGN_OR_RETURN(const AgentWriters::Written written,
+                              writers.Write(parts));
+      std::fprintf(stderr, "%s, by %d agent%s\n",
+                   parts.written.ToWords().c_str(), written.writers,
+                   written.writers == 1 ? "" : "s");
+      if (written.not_finite > 0) {
+        std::fprintf(stderr, "warning: %s: %lld numbers are not finite\n",
+                     parts.written.path.c_str(),
+                     static_cast<long long>(written.not_finite));
+      }
+      report.results_not_finite += written.not_finite;
+      NoteWritten(OutputJson(parts.written));
+      report.outputs.push_back(parts.written);
+      return absl::OkStatus();
+    };
+    const absl::Status status = write();
+    // Where agents can't, this command does.
+    if (absl::IsFailedPrecondition(status) || absl::IsDataLoss(status)) {
+      std::fprintf(stderr, "%s: %s; it comes by way of this command\n",
+                   output.selection.path.c_str(),
+                   std::string(status.message()).c_str());
+      rest.push_back(output);
+      continue;
+    }
+    DOGGED_RETURN_IF_ERROR(status);
+  }
+  outputs = std::move(rest);
+  return absl::OkStatus();
+}
+
 // Bits that are other than those that the job ended with are none of it.
 absl::Status CheckDigest(const Digest& here, const JobRecord& record) {
   if (record.result_digest == Digest() || record.result_digest == here) {
@@ -178,6 +251,30 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     const absl::Status set = SetOutputLabels(loaded.job, kernels, *outputs);
     if (!set.ok()) return PrintError(set);
   }
+  RunReport report;
+  if (options.output_to == "agents") {
+    if (outputs->empty()) {
+      return PrintError(
+          absl::NotFoundError("--output-to agents: there is no SELECTION=FILE "
+                              "for them to write"));
+    }
+    NamedJob done = *named;
+    auto keys = OpenKeys(options.keys, environment);
+    if (!keys.ok()) return PrintError(keys.status());
+    absl::Status written = AwaitDone(*client, done);
+    if (written.ok()) {
+      written =
+          WriteByAgents(*client, done, loaded,
+                        {ConnectWith(*std::move(keys)), environment.entropy},
+                        *outputs, report);
+    }
+    if (!written.ok()) return PrintError(written);
+    if (outputs->empty()) {
+      report.result_digest = done.record().result_digest;
+      if (options.json) SetAnswer(ReportJson(done, report));
+      return ExitCode::kDone;
+    }
+  }
   auto deferred = std::make_unique<InterruptsDeferred>();
   const absl::Status fetched = Fetch(*client, *named, loaded.job).Run();
   if (!fetched.ok()) return PrintError(fetched);
@@ -188,7 +285,6 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   };
   const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
   dsl::ResultViews views(ended.job.program, find, room.bytes_max);
-  RunReport report;
   NotFinite not_finite(ended.job.program);
   const auto digest = DigestOfAll(views, not_finite);
   if (!digest.ok()) return PrintError(digest.status());

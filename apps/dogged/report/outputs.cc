@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/report/output_labels.h"
 #include "apps/output/apng.h"
 #include "apps/output/file.h"
 #include "apps/output/npy_header.h"
@@ -32,59 +33,6 @@ std::string Shortest(T number) {
   char text[64];
   const auto end = std::to_chars(text, text + sizeof(text), number);
   return {text, end.ptr};
-}
-
-// With ":" and expressions as the numbers that they stand for, as far as the
-// view goes: a loop may have ended early.
-Selection WithNumbers(const Output& output, const ResultView& view) {
-  Selection out = output.selection;
-  for (size_t d = 0; d < out.indices.size(); ++d) {
-    SelectedIndex& index = out.indices[d];
-    const bool is_all = index.kind == SelectedIndex::Kind::kAll;
-    if (!is_all && index.expression.empty()) continue;
-    if (index.kind == SelectedIndex::Kind::kOne) {
-      const int64_t at =
-          std::clamp(output.labels.lower[d], view.lower[d], view.upper[d]);
-      index = {.kind = SelectedIndex::Kind::kOne, .first = at, .last = at};
-      continue;
-    }
-    index = {.kind = SelectedIndex::Kind::kRange,
-             .first = std::max(output.labels.lower[d], view.lower[d]),
-             .last = std::min(output.labels.upper[d], view.upper[d])};
-  }
-  return out;
-}
-
-// "u(0:100:2)(1000)", of a selection with numbers.
-std::string LabelsText(const Selection& selection, const ResultView& view) {
-  std::string out = selection.array;
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    int64_t first = view.lower[d];
-    int64_t last = view.upper[d];
-    bool is_one = view.tile_index[d] < 0;
-    if (!selection.indices.empty()) {
-      first = selection.indices[d].first;
-      last = selection.indices[d].last;
-      is_one = selection.indices[d].kind == SelectedIndex::Kind::kOne;
-    }
-    absl::StrAppend(&out, "(", first);
-    if (!is_one) absl::StrAppend(&out, ":", last);
-    if (!is_one && view.step[d] > 1) absl::StrAppend(&out, ":", view.step[d]);
-    out += ")";
-  }
-  return out;
-}
-
-// The view of the selected labels alone, where each is a block: how blocks are
-// put together depends on how many indices vary.
-ResultView Narrowed(ResultView view, const Selection& selection) {
-  for (size_t d = 0; d < selection.indices.size(); ++d) {
-    const SelectedIndex& index = selection.indices[d];
-    view.lower[d] = index.first;
-    view.upper[d] = index.last;
-    if (index.kind == SelectedIndex::Kind::kOne) view.tile_index[d] = -1;
-  }
-  return view;
 }
 
 // A picture, or an image.

@@ -44,7 +44,8 @@ AgentLoop::AgentLoop(Agent& agent, Ports ports)
       ports_(std::move(ports)),
       dialer_(agent, ports_.control, ports_.contacts, ports_.refresh_contacts,
               ports_.on_settled),
-      introductions_(agent, ports_.control, ports_.admission) {
+      introductions_(agent, ports_.control, ports_.admission),
+      file_writes_(ports_.writer) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
   });
@@ -246,6 +247,8 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
       return HandleWant(now, from, body);
     case ControlType::kWatch:
       return HandleWatch(now, from, body);
+    case ControlType::kWrite:
+      return HandleWrite(now, from, body);
     case ControlType::kHeldWanted:
       return HandleHeldWanted(from, body);
     case ControlType::kJobWanted:
@@ -279,6 +282,7 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
     case ControlType::kJobValue:
     case ControlType::kHeld:
     case ControlType::kAdmitted:
+    case ControlType::kWritten:
       return;
   }
   SendError(from, absl::InvalidArgumentError(absl::StrCat(
@@ -368,6 +372,19 @@ void AgentLoop::HandleWatch(absl::Time now, ConnectionId from,
   if (!status.ok()) SendError(from, status);
 }
 
+void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
+                            absl::string_view body) {
+  auto request = WriteRequest::Decode(body);
+  if (!request.ok()) return SendError(from, request.status());
+  if (request->digests.empty() && !request->parts.empty()) {
+    std::vector<Label> labels;
+    for (const FilePart& part : request->parts) labels.push_back(part.label);
+    const absl::Status status = agent_.Want(now, request->job, labels);
+    if (!status.ok()) return SendError(from, status);
+  }
+  file_writes_.Add(from, *std::move(request));
+}
+
 void AgentLoop::HandleHeldWanted(ConnectionId from, absl::string_view body) {
   auto request = WantRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
@@ -403,6 +420,7 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
     }
   }
   deliveries_.Forget(event.connection);
+  file_writes_.Forget(event.connection);
   ForgetSupplier(event.connection);
 }
 
@@ -447,8 +465,12 @@ void AgentLoop::SendWanted(absl::Time now) {
   for (const JobId id : agent_.RunIds()) {
     for (const auto& [label, value] : agent_.TakeResults(id)) {
       deliveries_.Add(id, label, value, agent_.lending(), send);
+      file_writes_.AddValue(id, label, value);
     }
   }
+  file_writes_.SendDone([this](ConnectionId client, const WrittenReply& reply) {
+    SendFrame(ports_.control, client, ControlType::kWritten, reply.Encode());
+  });
   deliveries_.SendDue(now, send);
 }
 

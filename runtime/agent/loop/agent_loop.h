@@ -22,6 +22,7 @@
 #include "runtime/agent/loop/control.h"
 #include "runtime/agent/loop/deliveries.h"
 #include "runtime/agent/loop/dialer.h"
+#include "runtime/agent/loop/file_writes.h"
 #include "runtime/agent/loop/introductions.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
@@ -45,6 +46,7 @@ class AgentLoop : private LoopTurn::Loop {
     Poller& poller;  // watches the transport's and the control port's fds
     LoopTurn& turn;  // of those that run this loop
     std::function<Memory()> memory;
+    PartWriter& writer;  // of results into files; wakes the poller
     // Addresses to dial; outlive this object.
     Contacts& contacts;
     // Called in each pass, to put news of addresses into `contacts`.
@@ -115,6 +117,7 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleWatch(absl::Time now, ConnectionId from, absl::string_view body);
+  void HandleWrite(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleHeldWanted(ConnectionId from, absl::string_view body);
   void HandleJobWanted(ConnectionId from, absl::string_view body);
   void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
@@ -155,6 +158,7 @@ class AgentLoop : private LoopTurn::Loop {
   Introductions introductions_;
   std::string cause_;
   Deliveries deliveries_;
+  FileWrites file_writes_;
   // Clients whose submitted job is not with other agents yet.
   std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
   // Clients that have the inputs of a job.

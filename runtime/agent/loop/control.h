@@ -54,6 +54,10 @@ enum class ControlType : uint8_t {
   // kAdmitted without a body.
   kAdmit = 21,
   kAdmitted = 22,
+  // WriteRequest (file_messages.h); answered by kWritten once its parts are in
+  // the file, or by why they are not.
+  kWrite = 23,
+  kWritten = 24,  // WrittenReply
 };
 
 struct SubmitRequest {

@@ -1,0 +1,24 @@
+// The labels of an output, with the numbers that ":" and expressions stand for.
+#ifndef DOGGED_APPS_DOGGED_REPORT_OUTPUT_LABELS_H_
+#define DOGGED_APPS_DOGGED_REPORT_OUTPUT_LABELS_H_
+
+#include <string>
+
+#include "apps/dogged/report/outputs.h"
+#include "apps/output/selection.h"
+#include "runtime/graph/program.h"
+
+namespace dogged {
+
+// With ":" and expressions as the numbers that they stand for, as far as the
+// view goes: a loop may have ended early.
+Selection WithNumbers(const Output& output, const ResultView& view);
+// "u(0:100:2)(1000)", of a selection with numbers.
+std::string LabelsText(const Selection& selection, const ResultView& view);
+// The view of the selected labels alone, where each is a block: how blocks are
+// put together depends on how many indices vary.
+ResultView Narrowed(ResultView view, const Selection& selection);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_DOGGED_REPORT_OUTPUT_LABELS_H_

@@ -1,0 +1,96 @@
+// PartedFile: an .npy file that several processes write, each its parts, on a
+// file system that they share. While it is written it has a temporary name, and
+// begins with a mark in place of its header, and a file without one is nobody's
+// to write. A process that finds the mark may still have a copy of its own: so
+// it leaves a sign behind the mark, for the one that has made the file.
+#ifndef DOGGED_APPS_OUTPUT_PARTED_FILE_H_
+#define DOGGED_APPS_OUTPUT_PARTED_FILE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/agent/loop/file_messages.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/value.h"
+
+namespace dogged {
+
+// The writer's side, which makes the file and gives it its name.
+class PartedFile {
+ public:
+  // Room for `data_bytes` behind `header`, which has 128 bytes at least.
+  // Errors: as FileWriter::Create(); kResourceExhausted without room for all of
+  // it.
+  static absl::StatusOr<PartedFile> Create(absl::string_view path,
+                                           absl::string_view header,
+                                           int64_t data_bytes,
+                                           const Digest& mark);
+  PartedFile(PartedFile&& other) noexcept;
+  PartedFile& operator=(PartedFile&&) = delete;
+  ~PartedFile();
+
+  // Absolute, links followed; temporary.
+  const std::string& path() const { return temporary_; }
+  // Whether somebody else's Sign(number) is to be seen here.
+  bool HasSign(uint64_t number) const;
+  // All parts are there: header and name. Errors: as FileError; the file is
+  // removed then.
+  absl::Status Commit();
+
+ private:
+  PartedFile(absl::string_view path, std::string target, std::string temporary,
+             absl::string_view header, int descriptor)
+      : path_(path),
+        target_(std::move(target)),
+        temporary_(std::move(temporary)),
+        header_(header),
+        descriptor_(descriptor) {}
+  std::string path_;       // as the user wrote it
+  std::string target_;     // links followed
+  std::string temporary_;  // empty: nothing is to be removed
+  std::string header_;
+  int descriptor_;  // -1: closed
+};
+
+// The side of those who write parts, and read them again.
+class FileParts {
+ public:
+  // Errors: kFailedPrecondition if no file with that mark is to be seen there,
+  // and why.
+  static absl::StatusOr<FileParts> Open(const std::string& path,
+                                        const Digest& mark);
+  FileParts(FileParts&& other) noexcept;
+  FileParts& operator=(FileParts&&) = delete;
+  ~FileParts();
+
+  // Writes the part of `value`, adds its numbers that are not finite to
+  // `not_finite`. Returns the digest of the part's elements in C order.
+  // Errors: kInvalidArgument for a part beyond the file or the value; as
+  // FileError.
+  absl::StatusOr<Digest> Write(const FilePart& part, const Value& value,
+                               int64_t& not_finite);
+  // The digest of a part as it stands in the file. Errors: likewise.
+  absl::StatusOr<Digest> Read(const FilePart& part);
+  // Leaves the sign, on disk. Errors: as FileError.
+  absl::Status Sign(uint64_t number);
+  // Errors: as FileError, for what was written as well.
+  absl::Status Sync();
+
+ private:
+  FileParts(std::string path, int descriptor, int64_t bytes)
+      : path_(std::move(path)), descriptor_(descriptor), bytes_(bytes) {}
+  std::string path_;
+  int descriptor_;
+  int64_t bytes_;
+};
+
+// The answer to a request, once that is done.
+WrittenReply WriteParts(const WriteRequest& request,
+                        const std::vector<Value>& values);
+
+}  // namespace dogged
+
+#endif  // DOGGED_APPS_OUTPUT_PARTED_FILE_H_

@@ -1,0 +1,56 @@
+#include "runtime/agent/loop/file_writes.h"
+
+#include <iterator>
+
+namespace dogged {
+
+void FileWrites::Add(ConnectionId client, WriteRequest request) {
+  if (request.parts.empty() || !request.digests.empty()) {
+    return writer_.Submit(client, std::move(request), {});
+  }
+  const uint64_t number = next_++;
+  Waiting& entry = waiting_[number];
+  for (size_t i = 0; i < request.parts.size(); ++i) {
+    wanted_[{request.job, request.parts[i].label}].emplace_back(number, i);
+  }
+  entry.client = client;
+  entry.values.resize(request.parts.size());
+  entry.missing = std::ssize(request.parts);
+  entry.request = std::move(request);
+}
+
+void FileWrites::AddValue(JobId job, const Label& label, const Value& value) {
+  const auto it = wanted_.find({job, label});
+  if (it == wanted_.end()) return;
+  const auto places = std::exchange(it->second, {});
+  wanted_.erase(it);
+  for (const auto& [number, part] : places) {
+    const auto found = waiting_.find(number);
+    if (found == waiting_.end()) continue;  // its client is gone
+    Waiting& entry = found->second;
+    entry.values[part] = value;
+    if (--entry.missing > 0) continue;
+    writer_.Submit(entry.client, std::move(entry.request),
+                   std::move(entry.values));
+    waiting_.erase(found);
+  }
+}
+
+void FileWrites::Forget(ConnectionId client) {
+  absl::erase_if(waiting_, [client](const auto& entry) {
+    return entry.second.client == client;
+  });
+  absl::erase_if(wanted_, [this](auto& entry) {
+    std::erase_if(entry.second, [this](const auto& place) {
+      return !waiting_.contains(place.first);
+    });
+    return entry.second.empty();
+  });
+}
+
+void FileWrites::SendDone(
+    absl::FunctionRef<void(ConnectionId, const WrittenReply&)> send) {
+  for (const auto& [client, reply] : writer_.TakeDone()) send(client, reply);
+}
+
+}  // namespace dogged

@@ -1,0 +1,100 @@
+// Aim: a request to write goes to the writer once all of its values are here,
+// with each value at its part, and answers go to the client that asked.
+// Method: values in another order than the parts; clients that go.
+#include "runtime/agent/loop/file_writes.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+
+namespace dogged {
+namespace {
+
+constexpr JobId kJob(5);
+
+class NotedWriter : public PartWriter {
+ public:
+  struct Work {
+    ConnectionId client;
+    WriteRequest request;
+    std::vector<Value> values;
+  };
+  void Submit(ConnectionId client, WriteRequest request,
+              std::vector<Value> values) override {
+    works.push_back({client, std::move(request), std::move(values)});
+  }
+  std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override {
+    return std::exchange(done, {});
+  }
+  std::vector<Work> works;
+  std::vector<std::pair<ConnectionId, WrittenReply>> done;
+};
+
+Label LabelAt(int64_t i) { return {.array = 0, .index = {i}}; }
+
+WriteRequest RequestOf(uint64_t number, const std::vector<int64_t>& labels) {
+  WriteRequest out{.job = kJob, .number = number};
+  for (const int64_t i : labels) out.parts.push_back({.label = LabelAt(i)});
+  return out;
+}
+
+class FileWritesTest : public testing::Test {
+ protected:
+  NotedWriter writer_;
+  FileWrites writes_{writer_};
+};
+
+TEST_F(FileWritesTest, WaitsForAllValues) {
+  writes_.Add(ConnectionId(1), RequestOf(10, {3, 4, 3}));
+  writes_.Add(ConnectionId(2), RequestOf(20, {4}));
+  writes_.AddValue(kJob, LabelAt(9), Value::Scalar(9));
+  writes_.AddValue(JobId(6), LabelAt(4), Value::Scalar(6));
+  EXPECT_TRUE(writer_.works.empty());
+  writes_.AddValue(kJob, LabelAt(4), Value::Scalar(4));
+  ASSERT_EQ(writer_.works.size(), 1);
+  EXPECT_EQ(writer_.works[0].client, ConnectionId(2));
+  writes_.AddValue(kJob, LabelAt(3), Value::Scalar(3));
+  ASSERT_EQ(writer_.works.size(), 2);
+  const NotedWriter::Work& work = writer_.works[1];
+  EXPECT_EQ(work.request.number, 10);
+  ASSERT_EQ(work.values.size(), 3);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(work.values[i].span<double>()[0],
+              static_cast<double>(work.request.parts[i].label.index[0]));
+  }
+  writes_.AddValue(kJob, LabelAt(3), Value::Scalar(3));
+  EXPECT_EQ(writer_.works.size(), 2);
+}
+
+TEST_F(FileWritesTest, ReadsAgainAndProbesAtOnce) {
+  writes_.Add(ConnectionId(1), RequestOf(10, {}));
+  WriteRequest again = RequestOf(11, {3});
+  again.digests.resize(1);
+  writes_.Add(ConnectionId(1), again);
+  ASSERT_EQ(writer_.works.size(), 2);
+  EXPECT_TRUE(writer_.works[1].values.empty());
+}
+
+TEST_F(FileWritesTest, ForgetsClientsThatHaveGone) {
+  writes_.Add(ConnectionId(1), RequestOf(10, {3, 4}));
+  writes_.Add(ConnectionId(2), RequestOf(20, {4}));
+  writes_.Forget(ConnectionId(1));
+  writes_.AddValue(kJob, LabelAt(3), Value::Scalar(3));
+  writes_.AddValue(kJob, LabelAt(4), Value::Scalar(4));
+  ASSERT_EQ(writer_.works.size(), 1);
+  EXPECT_EQ(writer_.works[0].client, ConnectionId(2));
+}
+
+TEST_F(FileWritesTest, AnswersThoseWhoAsked) {
+  writer_.done.push_back({ConnectionId(2), {.number = 20}});
+  std::vector<std::pair<ConnectionId, uint64_t>> sent;
+  const auto send = [&sent](ConnectionId client, const WrittenReply& reply) {
+    sent.emplace_back(client, reply.number);
+  };
+  writes_.SendDone(send);
+  writes_.SendDone(send);
+  EXPECT_THAT(sent, testing::ElementsAre(std::pair(ConnectionId(2), 20)));
+}
+
+}  // namespace
+}  // namespace dogged

@@ -1,0 +1,253 @@
+"""Results that agents write, each its part of a file that all of them share.
+
+Aim: `fetch --output-to agents` gives the bytes of `fetch`, whatever the labels
+are: numbers, tiles, blocks; an agent that dies, a disk that is full, a folder
+that is another one there and a write that is lost are said, and leave either
+the right file or the one that was there. Method: the binary itself on free
+ports; folders are hidden by mounts, writes lost by a library.
+
+usage: parted_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from standing import Standing
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+
+# What becomes of bytes behind the header.
+PRELOADED = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) {
+  if (offset >= 128) DO
+  ssize_t (*next)(int, const void*, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+  return next(fd, data, size, offset);
+}
+ssize_t pwrite64(int fd, const void* data, size_t size, off_t offset) {
+  return pwrite(fd, data, size, offset);
+}
+"""
+NEVER_WRITES = PRELOADED.replace("DO", "for (;;) pause();")
+LOSES_WRITES = PRELOADED.replace("DO", "return size;")
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def app(name):
+    return os.path.join(SOURCE, "apps", name, name + ".dog")
+
+
+def ran(*arguments, expect=0):
+    done = subprocess.run([DOGGED, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=240)
+    check(f"exit status {done.returncode}, not {expect}: {arguments}",
+          done.returncode == expect, done.stdout + done.stderr)
+    return done
+
+
+def submitted(cluster, *arguments):
+    """A job that is done, and not fetched."""
+    at = cluster.addresses[0]
+    job = ran("submit", *arguments, "--cluster", at).stdout.split()[0]
+    ran("wait", job, "--cluster", at)
+    return job
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def sign_in(path):
+    """Behind the mark; nothing of a file that has gone."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(128)[64:]
+    except FileNotFoundError:
+        return b""
+
+
+class Folder:
+    """Files of a case, in a folder that goes with it."""
+
+    def __init__(self):
+        self.at = tempfile.TemporaryDirectory()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.at.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.at.name, name)
+
+    def expect(self, cluster, job, selection, by, name="agents.npy"):
+        """Agents write the selection; `by` is the end of what is said. The
+        bytes are those that this command writes itself."""
+        at = cluster.addresses[0]
+        done = ran("fetch", job, f"{selection}={self.path(name)}",
+                   "--output-to", "agents", "--cluster", at, "--json")
+        check(f"{selection}: not {by}", by in done.stderr, done.stderr)
+        ran("fetch", job, f"{selection}={self.path('own.npy')}",
+            "--cluster", at)
+        check(f"{selection}: other bytes",
+              content(self.path(name)) == content(self.path("own.npy")))
+        check("left behind", not [f for f in os.listdir(self.at.name)
+                                  if ".part-" in f], os.listdir(self.at.name))
+        return json.loads(done.stdout), done.stderr
+
+    def preloaded(self, code):
+        """The environment of an agent with that library."""
+        library = self.path("preloaded.so")
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o",
+                        library, "-ldl"], input=code, text=True, check=True)
+        return {"LD_PRELOAD": library,
+                "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+    def wrapped(self, before, folder):
+        """A `dogged` for which `before` was done to `folder`; none where this
+        user may not."""
+        as_root = "" if os.getuid() == 0 else "--user --map-root-user"
+        inside = before.replace("FOLDER", folder)
+        if subprocess.run(f"unshare {as_root} --mount sh -c '{inside}'",
+                          shell=True, capture_output=True).returncode != 0:
+            print("skipped: no mounts here")
+            sys.exit(0)
+        path = self.path("wrapped")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"#!/bin/sh\nexec unshare {as_root} --mount sh -c "
+                       f"'{inside} && exec \"$0\" \"$@\"' {DOGGED} \"$@\"\n")
+        os.chmod(path, 0o755)
+        return path
+
+
+def case_values():
+    """Tiles, blocks and numbers; whole and in part; a loop that ended."""
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        heat = submitted(cluster, app("heat2d"), "-D", "N=700", "-D", "T=20")
+        report, _ = folder.expect(cluster, heat, "u(:)(:)(T)", "by 3 agents")
+        check("shape", report["outputs"][0]["shape"] == [700, 700], report)
+        check("digest", report["result_digest"] != "0" * 32, report)
+        for part in ("u(3)(:)(T)", "u(:)(699)(T)", "u(10:500)(7:7)(T)", "u"):
+            folder.expect(cluster, heat, part, " agent")
+        blocks = submitted(cluster, app("cholesky"), "-D", "N=500",
+                           "-D", "NB=90")
+        folder.expect(cluster, blocks, "L", "by 3 agents")
+        folder.expect(cluster, blocks, "L(4)(0:3)", " agent")
+        columns = submitted(cluster, app("lu"), "-D", "N=300", "-D", "NB=70")
+        folder.expect(cluster, columns, "F", " agent")
+        loop = submitted(cluster, app("jacobi"))
+        folder.expect(cluster, loop, "u", "")
+        done = ran("fetch", heat, "u(:)(:)(T)=" + folder.path("u.png"),
+                   "--output-to", "agents", "--cluster", cluster.addresses[0])
+        check("no word of the picture", "is no .npy file; it comes by way of "
+              "this command" in done.stderr, done.stderr)
+        done = ran("fetch", heat, "--output-to", "agents", "--cluster",
+                   cluster.addresses[0], expect=2)
+        check("no file named", "no SELECTION=FILE" in done.stderr, done.stderr)
+
+
+def case_other_folders():
+    """Agents for which the folder is another one, and one that has a copy of
+    it; then nobody sees it."""
+    with Folder() as folder:
+        shared = folder.path("shared")
+        os.mkdir(shared)
+        hidden = folder.wrapped("mount -t tmpfs none FOLDER", shared)
+        with Standing(DOGGED) as cluster:
+            cluster.start()
+            cluster.dogged = hidden
+            cluster.start()
+            heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
+                             "T=10")
+            folder.expect(cluster, heat, "u(:)(:)(T)", "by 1 agent",
+                          "shared/u.npy")
+        # Upper layers of an overlay: the mark is seen, and what is written
+        # stays there.
+        copying = folder.wrapped(
+            "mkdir -p FOLDER-up && mount -t tmpfs none FOLDER-up && mkdir "
+            "FOLDER-up/a FOLDER-up/b && mount -t overlay none -o "
+            "lowerdir=FOLDER,upperdir=FOLDER-up/a,workdir=FOLDER-up/b FOLDER",
+            shared)
+        with Standing(copying) as cluster:
+            for _ in range(2):
+                cluster.start()
+            heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
+                             "T=10")
+            _, words = folder.expect(cluster, heat, "u(:)(:)(T)",
+                                     "no agent sees that folder",
+                                     "shared/u.npy")
+            check("not why", "it writes to another file of that name" in words
+                  and "by way of this command" in words, words)
+
+
+def case_lost():
+    """One of the agents loses what it writes: another one reads otherwise, and
+    the file comes from this command."""
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start(env=folder.preloaded(LOSES_WRITES))
+        heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D", "T=10")
+        folder.expect(cluster, heat, "u(:)(:)(T)",
+                      "a part reads otherwise than it was written")
+
+
+def case_full():
+    """No room for the file: nothing changes, and the job is kept."""
+    with Folder() as folder:
+        small = folder.path("small")
+        os.mkdir(small)
+        wrapped = folder.wrapped("mount -t tmpfs -o size=1m none FOLDER "
+                                 "&& echo before > FOLDER/u.npy", small)
+        with Standing(DOGGED) as cluster:
+            cluster.start()
+            heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
+                             "T=10")
+            done = subprocess.run(
+                [wrapped, "fetch", heat, f"u={small}/u.npy", "--output-to",
+                 "agents", "--cluster", cluster.addresses[0]],
+                capture_output=True, text=True, timeout=60)
+            check("exit status", done.returncode == 5, done.stderr)
+            check("words", "No space left" in done.stderr, done.stderr)
+            folder.expect(cluster, heat, "u(:)(:)(T)", "by 1 agent")
+
+
+def case_killed():
+    """An agent that never gets done with its parts, and is killed: the others
+    write them."""
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        cluster.start(env=folder.preloaded(NEVER_WRITES))
+        heat = submitted(cluster, app("heat2d"), "-D", "N=1500", "-D", "T=10")
+        fetch = subprocess.Popen(
+            [DOGGED, "fetch", heat, f"u(:)(:)(T)={folder.path('u.npy')}",
+             "--output-to", "agents", "--cluster", cluster.addresses[0]],
+            stderr=subprocess.PIPE, text=True)
+        # Until the third one has said that it sees the file.
+        while not any(b"seen 3" in sign_in(folder.path(f))
+                      for f in os.listdir(folder.at.name) if ".part-" in f):
+            check("it is over", fetch.poll() is None)
+        cluster.agents[2].kill()
+        words = fetch.communicate(timeout=120)[1]
+        check("exit status", fetch.returncode == 0, words)
+        check("not by two", "by 2 agents" in words, words)
+        ran("fetch", heat, f"u(:)(:)(T)={folder.path('own.npy')}", "--cluster",
+            cluster.addresses[0])
+        check("other bytes", content(folder.path("u.npy")) ==
+              content(folder.path("own.npy")), words)
+
+
+globals()["case_" + CASE]()
