@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/isl/set_queries.h"
@@ -84,6 +85,35 @@ void FindParts(const NestPoint& point, const NestComponent& component,
   }
 }
 
+// The ways to take a number of each span, the first span's changing fastest,
+// and how many there are: all above kSourcesMax are one more.
+int64_t WaysOf(const std::vector<Span>& spans) {
+  int64_t out = 1;
+  for (const Span& span : spans) {
+    out = std::min(out * std::min(span.Count(), kSourcesMax + 1),
+                   kSourcesMax + 1);
+  }
+  return out;
+}
+
+absl::Status ForEachWay(
+    const std::vector<Span>& spans,
+    absl::FunctionRef<absl::Status(const std::vector<int64_t>&)> visit) {
+  if (WaysOf(spans) == 0) return absl::OkStatus();
+  std::vector<int64_t> at;
+  for (const Span& span : spans) at.push_back(span.lower);
+  while (true) {
+    DOGGED_RETURN_IF_ERROR(visit(at));
+    size_t k = 0;
+    while (k < at.size() && at[k] == spans[k].upper) {
+      at[k] = spans[k].lower;
+      ++k;
+    }
+    if (k == at.size()) return absl::OkStatus();
+    ++at[k];
+  }
+}
+
 class TileFlows {
  public:
   explicit TileFlows(Nest& nest) : nest_(nest) {}
@@ -96,6 +126,14 @@ class TileFlows {
   }
   // The points of a statement to their tiles.
   isl::map TilesOf(int32_t point);
+  // By dimension of the array: how far the elements that `points` of a
+  // statement touch are off from where their tile is.
+  std::vector<Span> OffsetsOf(int32_t point, const NestTouch& touch,
+                              const isl::set& points);
+  // The tiles of a component of so many tile indices whose `source`, numbers
+  // of tiles as isl text, is a tile of `from`.
+  isl::set TilesWithSource(int rank, const std::vector<std::string>& source,
+                           const NestComponent& from) const;
   void FindTiles();
   void Measure(int32_t point, NestTouch& touch);
   void Group(int32_t point, NestTouch& touch, bool is_made, bool is_input);
@@ -133,15 +171,13 @@ void TileFlows::FindTiles() {
   }
 }
 
-void TileFlows::Measure(int32_t p, NestTouch& touch) {
+std::vector<Span> TileFlows::OffsetsOf(int32_t p, const NestTouch& touch,
+                                       const isl::set& points) {
   const NestPoint& point = nest_.points[static_cast<size_t>(p)];
   const NestComponent& component = ComponentOf(p);
   const std::vector<std::string> tile = IslNames("T", component.rank);
-  const isl::set domain = touch.relation.domain();
-  touch.spans.clear();
-  FindParts(point, component, touch);
+  std::vector<Span> out;
   for (size_t d = 0; d < touch.map.size(); ++d) {
-    const AffineExpr& expr = touch.map[d];
     const isl::map offset(
         nest_.context,
         absl::StrCat(
@@ -149,13 +185,29 @@ void TileFlows::Measure(int32_t p, NestTouch& touch) {
             component.rank == 0
                 ? ""
                 : absl::StrCat("exists ", absl::StrJoin(tile, ", "), " : "),
-            TileText(point, component, tile), " and o = ", IslText(expr, "i"),
-            " - (", OriginText(touch.parts[d].factors, component.sizes, tile),
-            ") }"));
-    const isl::set values = domain.apply(offset);
-    touch.spans.push_back({.lower = Least(values, 0).value_or(0),
-                           .upper = Greatest(values, 0).value_or(-1)});
+            TileText(point, component, tile),
+            " and o = ", IslText(touch.map[d], "i"), " - (",
+            OriginText(touch.parts[d].factors, component.sizes, tile), ") }"));
+    const isl::set values = points.apply(offset);
+    out.push_back({.lower = Least(values, 0).value_or(0),
+                   .upper = Greatest(values, 0).value_or(-1)});
   }
+  return out;
+}
+
+isl::set TileFlows::TilesWithSource(int rank,
+                                    const std::vector<std::string>& source,
+                                    const NestComponent& from) const {
+  const isl::map to_source(nest_.context,
+                           absl::StrCat("{ ", IslTuple("", rank, "T"), " -> [",
+                                        absl::StrJoin(source, ", "), "] }"));
+  return to_source.intersect_range(*from.tiles).domain();
+}
+
+void TileFlows::Measure(int32_t p, NestTouch& touch) {
+  const NestComponent& component = ComponentOf(p);
+  FindParts(nest_.points[static_cast<size_t>(p)], component, touch);
+  touch.spans = OffsetsOf(p, touch, touch.relation.domain());
   // A result's tiles are of one size each, and end at the array's end.
   for (size_t d = 0; component.result >= 0 && d < touch.spans.size() &&
                      touch.array >= nest_.array_count;
@@ -204,30 +256,12 @@ void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
 std::vector<Span> TileFlows::Needed(const NestFlow& flow,
                                     const isl::map& tiles) {
   const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
-  const NestComponent& component = ComponentOf(flow.producer);
-  const NestTouch& touch = producer.creates[static_cast<size_t>(flow.create)];
-  const std::vector<std::string> tile = IslNames("T", component.rank);
   const isl::map points = TilesOf(flow.consumer)
                               .apply_range(tiles)
                               .apply_range(TilesOf(flow.producer).reverse());
-  const isl::set made = flow.map.intersect(points).range();
-  std::vector<Span> out;
-  for (size_t d = 0; d < touch.map.size(); ++d) {
-    const isl::map offset(
-        nest_.context,
-        absl::StrCat(
-            "{ ", IslTuple(producer.tuple, producer.dims, "i"), " -> [o] : ",
-            component.rank == 0
-                ? ""
-                : absl::StrCat("exists ", absl::StrJoin(tile, ", "), " : "),
-            TileText(producer, component, tile),
-            " and o = ", IslText(touch.map[d], "i"), " - (",
-            OriginText(touch.parts[d].factors, component.sizes, tile), ") }"));
-    const isl::set values = made.apply(offset);
-    out.push_back({.lower = Least(values, 0).value_or(0),
-                   .upper = Greatest(values, 0).value_or(-1)});
-  }
-  return out;
+  return OffsetsOf(flow.producer,
+                   producer.creates[static_cast<size_t>(flow.create)],
+                   flow.map.intersect(points).range());
 }
 
 // Tiles that take more than they need must not wait for each other: within a
@@ -283,12 +317,9 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
     source.push_back(IslText(expr, "T"));
     out.source.push_back(expr);
   }
-  const int rank = ComponentOf(flow.consumer).rank;
-  const isl::map to_source(nest_.context,
-                           absl::StrCat("{ ", IslTuple("", rank, "T"), " -> [",
-                                        absl::StrJoin(source, ", "), "] }"));
   out.tiles = HullOfTiles(tiles.domain());
-  const isl::set has_source = to_source.intersect_range(*from.tiles).domain();
+  const isl::set has_source =
+      TilesWithSource(ComponentOf(flow.consumer).rank, source, from);
   if (!out.tiles.is_subset(has_source)) {
     out.tiles = out.tiles.intersect(has_source);
   }
@@ -333,7 +364,6 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   const int rank = ComponentOf(flow.consumer).rank;
   const int from_rank = ComponentOf(flow.producer).rank;
   std::vector<Span> spans;
-  int64_t count = 1;
   for (int k = 0; k < from_rank; ++k) {
     AffineExpr base;
     const std::vector<int64_t>& factors =
@@ -348,17 +378,13 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
     const isl::set values = tiles.wrap().apply(offset);
     spans.push_back({.lower = Least(values, 0).value_or(0),
                      .upper = Greatest(values, 0).value_or(-1)});
-    count = std::min(count * std::min(spans.back().Count(), kSourcesMax + 1),
-                     kSourcesMax + 1);
   }
-  if (count > kSourcesMax) {
+  if (WaysOf(spans) > kSourcesMax) {
     return absl::OutOfRangeError(absl::StrCat("a tile of task ", consumer.name,
                                               " reads too many tiles of task ",
                                               producer.name));
   }
-  std::vector<int64_t> at;
-  for (const Span& span : spans) at.push_back(span.lower);
-  while (true) {
+  return ForEachWay(spans, [&](const std::vector<int64_t>& at) {
     std::vector<std::string> equal = {"true"};
     for (int k = 0; k < from_rank; ++k) {
       const auto s = static_cast<size_t>(k);
@@ -372,17 +398,8 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
         nest_.context, absl::StrCat("{ ", IslTuple("", rank, "T"), " -> ",
                                     IslTuple("", from_rank, "U"), " : ",
                                     absl::StrJoin(equal, " and "), " }")));
-    if (!here.is_empty()) {
-      DOGGED_RETURN_IF_ERROR(AddDelivery(flow, here, at));
-    }
-    size_t k = 0;
-    while (k < at.size() && at[k] == spans[k].upper) {
-      at[k] = spans[k].lower;
-      ++k;
-    }
-    if (k == at.size()) return absl::OkStatus();
-    ++at[k];
-  }
+    return here.is_empty() ? absl::OkStatus() : AddDelivery(flow, here, at);
+  });
 }
 
 absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
@@ -392,14 +409,11 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
   const NestGroup partials =
       from.groups[static_cast<size_t>(leaf.creates.front().group)];
   std::vector<Span> spans;
-  int64_t count = 1;
   for (int k = to.rank; k < from.rank; ++k) {
     spans.push_back({.lower = Least(*from.tiles, k).value_or(0),
                      .upper = Greatest(*from.tiles, k).value_or(-1)});
-    count = std::min(count * std::min(spans.back().Count(), kSourcesMax + 1),
-                     kSourcesMax + 1);
   }
-  if (count > kSourcesMax) {
+  if (WaysOf(spans) > kSourcesMax) {
     return absl::OutOfRangeError(
         absl::StrCat(leaf.name, " goes over too many tiles"));
   }
@@ -421,9 +435,7 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
             .upper = std::max(span.upper, to.sizes[d] - 1)};
   }
   to.groups.push_back(std::move(own));
-  std::vector<int64_t> at;
-  for (const Span& span : spans) at.push_back(span.lower);
-  while (true) {
+  return ForEachWay(spans, [&](const std::vector<int64_t>& at) {
     NestDelivery delivery{
         .consumer = nest_.points[static_cast<size_t>(reduction.root)].component,
         .group = static_cast<int32_t>(to.groups.size()),
@@ -438,23 +450,14 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
       delivery.source.push_back(AffineExpr::Constant(number));
       source.push_back(absl::StrCat(number));
     }
-    const isl::map to_source(
-        nest_.context, absl::StrCat("{ ", IslTuple("", to.rank, "T"), " -> [",
-                                    absl::StrJoin(source, ", "), "] }"));
     delivery.tiles =
-        to.tiles->intersect(to_source.intersect_range(*from.tiles).domain());
+        to.tiles->intersect(TilesWithSource(to.rank, source, from));
     if (!delivery.tiles.is_empty()) {
       to.groups.push_back(group);
       nest_.deliveries.push_back(std::move(delivery));
     }
-    size_t k = 0;
-    while (k < at.size() && at[k] == spans[k].upper) {
-      at[k] = spans[k].lower;
-      ++k;
-    }
-    if (k == at.size()) return absl::OkStatus();
-    ++at[k];
-  }
+    return absl::OkStatus();
+  });
 }
 
 // A parcel for the values that go the same way; small differences are no reason
