@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from standing import await_address, begin_agent, end_agent
+
 DOGGED, SOURCE, CASE = sys.argv[1:4]
 SEEDS = range(1, int(os.environ.get("DOGGED_TEST_TRIALS", "3")) + 1)
 
@@ -197,17 +199,9 @@ def case_cluster():
     try:
         addresses = []
         for _ in range(3):
-            command = [DOGGED, "agent", "--listen", "127.0.0.1:0",
-                       "--workers", "1"]
-            if addresses:
-                command += ["--join", addresses[0]]
-            agent = subprocess.Popen(command, stdout=subprocess.PIPE,
-                                     text=True)
-            agents.append(agent)
-            line = agent.stdout.readline()
-            if not line.startswith("listening "):
-                raise SystemExit(f"an agent said {line!r}")
-            addresses.append(line.split()[1])
+            joins = ["--join", addresses[0]] if addresses else []
+            agents.append(begin_agent(DOGGED, "--workers", 1, *joins))
+            addresses.append(await_address(agents[-1]))
         program = (app("heat1d"), "-D", "N=20001")
         serial = run(*program)["result_digest"]
         report = run(*program, "--cluster", addresses[0])
@@ -225,8 +219,7 @@ def case_cluster():
                     0, "")
     finally:
         for agent in agents:
-            agent.kill()
-            agent.wait()
+            end_agent(agent)
 
 
 LOOP = """
@@ -266,11 +259,9 @@ def case_result_files():
             return path
 
         program = write("loop.dog", "u.npy")
-        agent = subprocess.Popen(
-            [DOGGED, "agent", "--listen", "127.0.0.1:0"],
-            stdout=subprocess.PIPE, text=True)
+        agent = begin_agent(DOGGED)
         try:
-            address = agent.stdout.readline().split()[1]
+            address = await_address(agent)
             reports = []
             for place in ([], ["--agents", 2], ["--cluster", address]):
                 reports.append(run(
@@ -287,8 +278,7 @@ def case_result_files():
                         other)
             check_equal("job", other["job"], reports[0]["job"], other)
         finally:
-            agent.kill()
-            agent.wait()
+            end_agent(agent)
         program = write("loop.dog", "u.npy")
         run(program, "--output", "u(5)(T)=c.npy", cwd=folder)
         if content("u.npy") == content("c.npy"):

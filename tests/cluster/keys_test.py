@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 
-from standing import Standing
+from standing import Standing, until
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
@@ -354,13 +354,10 @@ def case_refused():
                 cluster.start("--key-file", path)
             home.dogged("key", "use", new, "--file", other)
             home.dogged("key", "remove", old, "--file", other)
-            deadline = time.monotonic() + 60
-            while subprocess.run(
-                    [DOGGED, "status", "--cluster", cluster.addresses[1],
-                     "--key-file", old_alone], capture_output=True,
-                    check=False).returncode == 0:
-                if time.monotonic() > deadline:
-                    raise SystemExit("it still takes the old key")
+            until("it takes the old key no more", lambda: subprocess.run(
+                [DOGGED, "status", "--cluster", cluster.addresses[1],
+                 "--key-file", old_alone], capture_output=True,
+                check=False).returncode != 0)
             at = ("status", "--cluster", cluster.addresses[0], "--key-file",
                   old_alone)
             said = home.dogged(*at)

@@ -22,6 +22,8 @@ import tempfile
 import threading
 import time
 
+from standing import await_address, begin_agent, end_agent, until
+
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
 HOST = socket.gethostname()
@@ -30,17 +32,6 @@ SKIPPED = 77
 
 def fail(words):
     raise SystemExit(words)
-
-
-def until(what, wanted, seconds=60):
-    """Asks until wanted() holds, and returns it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        got = wanted()
-        if got:
-            return got
-        if time.monotonic() > deadline:
-            fail(f"not in {seconds} s: {what}")
 
 
 class Pool:
@@ -58,24 +49,17 @@ class Pool:
 
     def __exit__(self, *_):
         for agent in self.agents:
-            agent.kill()
-            agent.wait()
-            agent.stdout.close()
+            end_agent(agent)
         shutil.rmtree(self.base)
 
     def begin(self, *join, arguments=(), listen="127.0.0.1:0", env=None):
         """Starts an agent; await_address() waits for it."""
         self.logs += 1
         log = os.path.join(self.base, f"log{self.logs}")
-        command = [DOGGED, "agent", "--workers", "1", "--listen", listen,
-                   *arguments]
-        for point in join or (self.point,):
-            command += ["--join", point]
-        with open(log, "w") as err:
-            agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                     stderr=err,
-                                     env={**os.environ, **(env or {})})
-        agent.log = log
+        joins = [word for point in join or (self.point,)
+                 for word in ("--join", point)]
+        agent = begin_agent(DOGGED, "--workers", 1, "--listen", listen,
+                            *arguments, *joins, log=log, env=env)
         self.agents.append(agent)
         return agent
 
@@ -104,15 +88,6 @@ class Pool:
         with open(place, "w") as file:
             file.write(f"address {address}\nhost {host}\n{keys}")
         os.utime(place, (time.time() - age,) * 2)
-
-
-def await_address(agent):
-    line = agent.stdout.readline()
-    if not line.startswith("listening "):
-        agent.wait()
-        with open(agent.log) as log:
-            fail(f"an agent said {line!r}: {log.read()}")
-    agent.address = line.split()[1]
 
 
 def words_of(agent):

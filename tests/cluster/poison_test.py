@@ -18,9 +18,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-from standing import Standing
+from standing import Standing, until
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
@@ -219,14 +218,6 @@ def check(what, got, expected, report=""):
         raise SystemExit(f"{what}: {got}, not {expected}\n{report}")
 
 
-def await_that(what, holds):
-    """Asks until `holds()`."""
-    deadline = time.monotonic() + 120
-    while not holds():
-        if time.monotonic() > deadline:
-            raise SystemExit(f"not in 120 s: {what}")
-
-
 def has_ended(pid):
     try:
         with open(f"/proc/{pid}/stat") as file:
@@ -395,7 +386,7 @@ def case_agents():
                   failure("gives_up", SINS["gives_up"]), words)
         for agent in cluster.agents:
             check("an agent", agent.poll(), None)
-            await_that("no kernel process is left",
+            until("no kernel process is left",
                        lambda: not children(agent.pid))
         check("alive", [a["state"] for a in cluster.status()["agents"]],
               ["alive"] * 3)
@@ -414,7 +405,7 @@ def case_agents():
         cluster.await_status("done", lambda s: "running" not in [
             j["state"] for j in s["jobs"]])
         for agent in cluster.agents:
-            await_that("a job that is done needs no kernel process",
+            until("a job that is done needs no kernel process",
                        lambda: not children(agent.pid))
         # Users who trust kernels may have them in the agent.
         job = (poison.program("good"), "-D", "N=40")
@@ -502,7 +493,7 @@ def case_jail():
                 if status_of(child)["Seccomp"] == "2"]
             return filtered
 
-        await_that("a process has a filter", find)
+        until("a process has a filter", find)
         status = status_of(filtered[0])
         check("rights", {name: status[name] for name in status if name in (
             "NoNewPrivs", "CapEff", "CapPrm")},
@@ -636,7 +627,7 @@ def case_endless_agents():
             report, words = cluster.run(HEAT, "-D", "N=20001")
             check("digest", report["result_digest"], heat, words)
             cancel(client)
-            await_that("the process has ended", lambda: has_ended(process))
+            until("the process has ended", lambda: has_ended(process))
         report, words = cluster.run(poison.program("good"))
         check("digest", report["result_digest"], expected, words)
         # The agent where it runs is told to leave, and does; another one takes
@@ -648,7 +639,7 @@ def case_endless_agents():
         process = poison.speaker()
         check("leaving", cluster.agents[leaver].wait(120), 0)
         cancel(client, at=(leaver + 1) % 3)
-        await_that("the process has ended", lambda: has_ended(process))
+        until("the process has ended", lambda: has_ended(process))
 
 
 def case_endless_here():
@@ -689,7 +680,7 @@ def case_killed():
             raise SystemExit(f"{process} is none of {processes}")
         open(poison.mark, "w").close()  # for the next one who runs the task
         os.kill(agent, signal.SIGKILL)
-        await_that("no kernel process is left",
+        until("no kernel process is left",
                    lambda: all(has_ended(one) for one in processes))
         out, _ = client.communicate(timeout=120)
         check("exit status", client.returncode, 0, out)

@@ -1,9 +1,56 @@
 """Agents that stand, for tests that bring their own: started, asked, ended."""
 
+import contextlib
 import json
 import os
 import subprocess
 import time
+
+
+def until(what, wanted, seconds=120):
+    """Asks until `wanted()` holds, and returns that."""
+    deadline = time.monotonic() + seconds
+    while True:
+        got = wanted()
+        if got:
+            return got
+        if time.monotonic() > deadline:
+            raise SystemExit(f"not in {seconds} s: {what}")
+
+
+def begin_agent(dogged, *arguments, log=None, env=None, **options):
+    """Starts an agent, on a free port unless the arguments name one;
+    await_address() waits for it. Its words go to the file `log`."""
+    command = [dogged, "agent", *map(str, arguments)]
+    if "--listen" not in arguments:
+        command += ["--listen", "127.0.0.1:0"]
+    with contextlib.ExitStack() as files:
+        if log is not None:
+            options["stderr"] = files.enter_context(open(log, "w"))
+        agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                                 env={**os.environ, **(env or {})}, **options)
+    agent.log = log
+    return agent
+
+
+def await_address(agent):
+    """The address of an agent that has begun, which is `agent.address` too."""
+    line = agent.stdout.readline()
+    if not line.startswith("listening "):
+        agent.wait()
+        words = ""
+        if agent.log is not None:
+            with open(agent.log) as log:
+                words = log.read()
+        raise SystemExit(f"an agent said {line!r}: {agent.args}\n{words}")
+    agent.address = line.split()[1]
+    return agent.address
+
+
+def end_agent(agent):
+    agent.kill()
+    agent.wait()
+    agent.stdout.close()
 
 
 class Standing:
@@ -19,25 +66,16 @@ class Standing:
 
     def __exit__(self, *_):
         for agent in self.agents:
-            agent.kill()
-            agent.wait()
-            agent.stdout.close()
+            end_agent(agent)
 
     def start(self, *arguments, env=None, workers=1, stderr=None):
         """Starts an agent, which joins the others; its address."""
-        command = [self.dogged, "agent", "--workers", str(workers), *arguments]
-        if "--listen" not in arguments:
-            command += ["--listen", "127.0.0.1:0"]
-        for address in self.addresses:
-            command += ["--join", address]
-        agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                 stderr=stderr,
-                                 env={**os.environ, **(env or {})})
+        joins = [word for address in self.addresses
+                 for word in ("--join", address)]
+        agent = begin_agent(self.dogged, "--workers", workers, *arguments,
+                            *joins, env=env, stderr=stderr)
         self.agents.append(agent)
-        line = agent.stdout.readline()
-        if not line.startswith("listening "):
-            raise SystemExit(f"an agent said {line!r}: {command}")
-        self.addresses.append(line.split()[1])
+        self.addresses.append(await_address(agent))
         # The others hear of it a moment later.
         for at, address in enumerate(self.addresses):
             if self.agents[at - len(self.addresses)].poll() is None:
@@ -58,13 +96,18 @@ class Standing:
 
     def await_status(self, what, wanted, at=0):
         """Asks until `wanted(status)` holds."""
-        deadline = time.monotonic() + 120
-        while True:
+        status = {}
+
+        def holds():
+            nonlocal status
             status = self.status(at)
-            if wanted(status):
-                return status
-            if time.monotonic() > deadline:
-                raise SystemExit(f"not in 120 s: {what}\n{status}")
+            return wanted(status)
+
+        try:
+            until(what, holds)
+        except SystemExit as late:
+            raise SystemExit(f"{late}\n{status}") from None
+        return status
 
     def run(self, *arguments, at=0, expect=0, timeout=240, env=None):
         """`dogged run` on these agents; its report and its words."""

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from standing import Standing
+from standing import Standing, await_address, begin_agent, end_agent
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
@@ -272,12 +272,10 @@ def case_advertise():
         check("agents that ran tasks", busy(report), [True] * 3, report)
         check("who did not answer", "agents_unheard" in report, False, report)
     # An address of elsewhere, as behind a translation.
-    command = [DOGGED, "agent", "--insecure", "--listen", "0.0.0.0:0",
-               "--advertise", "192.0.2.1:0"]
-    agent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    agent = begin_agent(DOGGED, "--insecure", "--listen", "0.0.0.0:0",
+                        "--advertise", "192.0.2.1:0")
     words = agent.stdout.readline().split()
-    agent.kill()
-    agent.wait()
+    end_agent(agent)
     check("words", [words[0], words[1].split(":")[0], words[2],
                     words[3].split(":")[0]],
           ["listening", "192.0.2.1", "fabric", "192.0.2.1"])
@@ -291,20 +289,17 @@ def case_unheard():
         cluster.start()
         cluster.start()
         nowhere = f"127.0.0.1:{free_port()}"
-        agent = subprocess.Popen(
-            [DOGGED, "agent", "--insecure", "--listen", "0.0.0.0:0",
-             "--workers", "1", "--advertise", nowhere, "--join",
-             cluster.addresses[0]], stdout=subprocess.PIPE, text=True)
+        agent = begin_agent(DOGGED, "--insecure", "--listen", "0.0.0.0:0",
+                            "--workers", 1, "--advertise", nowhere, "--join",
+                            cluster.addresses[0])
         try:
-            agent.stdout.readline()
+            await_address(agent)
             cluster.await_status(
                 "three agents", lambda s: [a["state"] for a in s["agents"]] ==
                 ["alive"] * 3)
             report, words = cluster.run(*program, "--agents", "3")
         finally:
-            agent.kill()
-            agent.wait()
-            agent.stdout.close()
+            end_agent(agent)
         check("digest", report["result_digest"], serial(*program), report)
         check("who did not answer", report.get("agents_unheard"), [nowhere],
               report)
@@ -712,10 +707,8 @@ def case_bad_agents():
         with open(ready) as file:
             check("ready file", file.read(), address + "\n")
         ends(4, "cannot listen at " + address, "agent", "--listen", address)
-        alone = subprocess.Popen(
-            [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
-             "127.0.0.1:1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
+        alone = begin_agent(DOGGED, "--join", "127.0.0.1:1",
+                            stderr=subprocess.PIPE)
         said = alone.stdout.readline()
         alone.send_signal(signal.SIGTERM)
         words = alone.communicate(timeout=60)[1]
@@ -980,11 +973,9 @@ def case_interrupts():
     with Standing(DOGGED) as cluster:
         cluster.start()
         for times in (1, 2):
-            agent = subprocess.Popen(
-                [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
-                 cluster.addresses[0]], stdout=subprocess.PIPE)
+            agent = begin_agent(DOGGED, "--join", cluster.addresses[0])
             if times == 2:
-                agent.stdout.readline()
+                await_address(agent)
             for _ in range(times):
                 agent.send_signal(signal.SIGTERM)
             code = agent.wait(timeout=30)
@@ -998,13 +989,11 @@ def case_interrupts():
 def case_named_later():
     """An agent may be told later which agents to join, one after another: those
     that do not answer are passed over, and with the last of them it ends."""
-    command = [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join", "-"]
     with socket.socket() as nobody, Standing(DOGGED) as cluster:
         nobody.bind(("127.0.0.1", 0))  # and does not listen
         dead = "127.0.0.1:%d\n" % nobody.getsockname()[1]
-        joiners = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True,
-                                    stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE)
+        joiners = [begin_agent(DOGGED, "--join", "-", stdin=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
                    for _ in range(2)]
         try:
             for joiner in joiners:
@@ -1013,9 +1002,7 @@ def case_named_later():
             address = cluster.start()
             joiners[0].stdin.write(address + "\n")
             joiners[0].stdin.flush()
-            line = joiners[0].stdout.readline()
-            if not line.startswith("listening "):
-                raise SystemExit(f"the joiner said {line!r}")
+            await_address(joiners[0])
             check("agents", len(cluster.status()["agents"]), 2)
             _, words = joiners[1].communicate(timeout=60)
             check("exit status", joiners[1].returncode, 4, words)
@@ -1037,10 +1024,8 @@ def case_told_while_joining():
         address = cluster.start()
         between.bind(("127.0.0.1", 0))
         between.listen()
-        joiner = subprocess.Popen(
-            [DOGGED, "agent", "--listen", "127.0.0.1:0", "--join",
-             "127.0.0.1:%d" % between.getsockname()[1]],
-            stdout=subprocess.PIPE, text=True)
+        joiner = begin_agent(DOGGED, "--join",
+                             "127.0.0.1:%d" % between.getsockname()[1])
         try:
             # The request goes on to the agent, the answer after the signal.
             near, _ = between.accept()
