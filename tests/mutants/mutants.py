@@ -90,7 +90,15 @@ def hunks(text):
                 after.append(line[1:])
 
 
-def problems_of(mutant, cases):
+def is_test(name, words):
+    """A list of CMake has it as a word, or as two: the prefix of a function's
+    cases and the case."""
+    return any(name in some or any(name[:i] in some and name[i:] in some
+                                   for i in range(1, len(name)))
+               for some in words)
+
+
+def problems_of(mutant, cases, words):
     """Why it can't be planted any more, as lines."""
     out = []
     applied = git("apply", "--check", mutant.path, check=False)
@@ -107,6 +115,8 @@ def problems_of(mutant, cases):
         if count > 1:
             out.append(f"fits in {count} places of {path}")
     for name, case in mutant.tests:
+        if not is_test(name, words):
+            out.append(f"no test is called {name}")
         if case is not None and case not in cases:
             out.append(f"{name} has no case {case}")
     return out
@@ -121,11 +131,21 @@ def cases_of_tests():
                 path.read_text(encoding="utf-8"), re.M)}
 
 
+def words_of_lists():
+    """The words of each CMakeLists.txt that may name tests; of README.md, from
+    which a test is called too, readme."""
+    texts = [path.read_text(encoding="utf-8").lower()
+             for path in (ROOT / "tests").rglob("CMakeLists.txt")]
+    return [{*re.findall(r"[\w.]+", text), *re.findall(r"(\w+)\.md", text)}
+            for text in texts]
+
+
 def check(mutants):
     cases = cases_of_tests()
+    words = words_of_lists()
     count = 0
     for mutant in mutants:
-        for problem in problems_of(mutant, cases):
+        for problem in problems_of(mutant, cases, words):
             print(f"{mutant.path.relative_to(ROOT)}: {problem}")
             count += 1
     print(f"mutants: {count} problems in {len(mutants)} patches")
