@@ -79,7 +79,7 @@ void JobCompletion::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
   });
   entry.finish->labels = std::ssize(labels);
   for (const Label& label : labels)
-    entry.run->results().Want({now, agent_.outbox}, label);
+    entry.run->RequestResult({now, agent_.outbox}, label, RequestKind::kMake);
   SortResultsOf(job, entry);
 }
 
@@ -100,7 +100,7 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
   }
   for (const Label& label : labels) {
     entry->wanted.insert(label);
-    entry->run->results().Want({now, agent_.outbox}, label);
+    entry->run->RequestResult({now, agent_.outbox}, label, RequestKind::kMake);
   }
   return absl::OkStatus();
 }
@@ -114,7 +114,7 @@ absl::Status JobCompletion::Watch(absl::Time now, JobId job,
   }
   for (const Label& label : labels) {
     entry->watched.insert(label);
-    entry->run->results().Watch({now, agent_.outbox}, label);
+    entry->run->RequestResult({now, agent_.outbox}, label, RequestKind::kWatch);
   }
   return absl::OkStatus();
 }
@@ -143,7 +143,7 @@ void JobCompletion::SortResults() {
 
 void JobCompletion::SortResultsOf(JobId job, JobEntry& entry) {
   if (entry.run == nullptr) return;
-  for (auto& [label, value] : entry.run->results().TakeResults()) {
+  for (auto& [label, value] : entry.run->TakeResults()) {
     if (entry.finish != nullptr && !entry.finish->is_hashing) {
       entry.finish->found.emplace(label, value);
     }

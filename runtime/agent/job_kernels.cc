@@ -45,7 +45,6 @@ void JobKernels::TakeMade() {
         std::make_shared<const KernelTable>(std::move(made.kernels->table));
     entry->run->SetKernels(entry->kernels);
     entry->kernels_due = absl::InfiniteFuture();
-    if (made.kernels->trouble.ok()) entry->run->EndSlowness();
     entry->run->Suffer(TroubleKind::kSlow, made.kernels->trouble);
   }
 }

@@ -297,11 +297,6 @@ absl::Status JobRun::ReceiveSearch(const Pass& pass, AgentId from,
   return absl::OkStatus();
 }
 
-void JobRun::EndSlowness() {
-  if (job_.trouble.kind == TroubleKind::kSlow)
-    job_.trouble.kind = TroubleKind::kNotice;
-}
-
 void JobRun::RaiseRound(int64_t round, bool is_last) {
   job_.goal.has_news |= job_.goal.rounds.Raise(round, is_last);
 }

@@ -18,6 +18,7 @@
 #include "runtime/job/context/job_dependencies.h"
 #include "runtime/job/disk_recovery.h"
 #include "runtime/job/search/demands.h"
+#include "runtime/job/search/result_requests.h"
 #include "runtime/job/search/results.h"
 #include "runtime/job/search/walks.h"
 #include "runtime/job/storage/job_storage.h"
@@ -71,22 +72,26 @@ class JobRun {
   void SetKernels(std::shared_ptr<const KernelTable> kernels) {
     tasks_.SetKernels(std::move(kernels));
   }
-  // This agent's own trouble.
+  // This agent's own trouble. kSlow that is OK: it is slow no more.
   void Suffer(TroubleKind kind, absl::Status cause) {
     tasks_.Suffer(kind, std::move(cause));
   }
-  void EndSlowness();
   void RaiseRound(int64_t round, bool is_last);
 
   // --- results
-  // For clients; once results are not demanded any more nobody watches.
-  Results& results() { return results_; }
+  void RequestResult(const Pass& pass, const Label& label, RequestKind kind) {
+    results_.Request(pass, label, kind);
+  }
+  std::vector<std::pair<Label, Value>> TakeResults() {
+    return results_.TakeResults();
+  }
   // It is bound here, in memory or on disk.
   bool Holds(const Label& label) const {
     const LabelEntry* entry = dictionary_.labels.shard.FindBound(label);
     return entry != nullptr && !entry->value.IsNone();
   }
-  // DONE: results no longer count as demanded, except by Want().
+  // DONE: results no longer count as demanded, except by requests to make them;
+  // nobody watches any more.
   void SetResultsDemanded(bool demanded) {
     job_.goal.is_demanded = demanded;
     if (!demanded) results_.EndWatches();

@@ -123,7 +123,9 @@ class OneAgent {
     run_.OnDisk({now_, out_}, event);
     run_.Feed({now_, out_});
   }
-  void Want(const Label& label) { run_.results().Want({now_, out_}, label); }
+  void Want(const Label& label) {
+    run_.RequestResult({now_, out_}, label, RequestKind::kMake);
+  }
   // All others die, or all but these.
   void StayAlone() { StayWith({}); }
   void StayWith(std::initializer_list<AgentId> others) {

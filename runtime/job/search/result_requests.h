@@ -13,10 +13,15 @@
 
 namespace dogged {
 
+enum class RequestKind {
+  kMake,   // made if need be
+  kWatch,  // if it is bound or will be: no work is done for it
+};
+
 struct ResultRequests {
   struct Request {
     absl::Duration interval;  // until it is asked for again
-    bool is_watch = false;    // if it is bound: no work is done for it
+    RequestKind kind;
   };
   absl::btree_map<Label, Request> wanted;
   // When which of them is asked for again; some are wanted no more.

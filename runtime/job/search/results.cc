@@ -55,29 +55,19 @@ bool Results::OpenResults() {
   return true;
 }
 
-void Results::Want(const Pass& pass, const Label& label) {
+void Results::Request(const Pass& pass, const Label& label, RequestKind kind) {
   const auto [it, is_new] = requests_.wanted.try_emplace(
-      label,
-      ResultRequests::Request{.interval = 2 * job_.limits.sweep_interval});
-  if (is_new || std::exchange(it->second.is_watch, false)) {
-    AskForRequested(pass, label);
-  }
-}
-
-void Results::Watch(const Pass& pass, const Label& label) {
-  const bool is_new =
-      requests_.wanted
-          .try_emplace(
-              label,
-              ResultRequests::Request{
-                  .interval = 2 * job_.limits.sweep_interval, .is_watch = true})
-          .second;
-  if (is_new) AskForRequested(pass, label);
+      label, ResultRequests::Request{.interval = 2 * job_.limits.sweep_interval,
+                                     .kind = kind});
+  const bool is_more = kind < it->second.kind;  // than a watch
+  if (is_more) it->second.kind = kind;
+  if (is_new || is_more) AskForRequested(pass, label);
 }
 
 void Results::EndWatches() {
-  absl::erase_if(requests_.wanted,
-                 [](const auto& one) { return one.second.is_watch; });
+  absl::erase_if(requests_.wanted, [](const auto& one) {
+    return one.second.kind == RequestKind::kWatch;
+  });
 }
 
 std::vector<std::pair<Label, Value>> Results::TakeResults() {
@@ -99,7 +89,8 @@ void Results::HandOutIfRequested(const Label& label, const Value& value) {
 void Results::AskForRequested(const Pass& pass, const Label& label) {
   ResultRequests::Request& request = requests_.wanted.at(label);
   absl::Duration& interval = request.interval;
-  const bool makes_none = request.is_watch || job_.goal.is_demanded;
+  const bool makes_none =
+      request.kind == RequestKind::kWatch || job_.goal.is_demanded;
   requests_.asks.emplace(pass.now + interval, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.

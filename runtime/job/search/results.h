@@ -30,9 +30,7 @@ class Results {
         retention_(retention) {}
 
   // --- what is wanted
-  void Want(const Pass& pass, const Label& label);
-  // Likewise, if it is bound or will be: nothing is made for it.
-  void Watch(const Pass& pass, const Label& label);
+  void Request(const Pass& pass, const Label& label, RequestKind kind);
   void EndWatches();
   std::vector<std::pair<Label, Value>> TakeResults();
   bool IsRequested(const Label& label) const {

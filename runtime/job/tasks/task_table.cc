@@ -315,8 +315,12 @@ bool TaskTable::StartNextLeaf() {
 }
 
 void TaskTable::Suffer(TroubleKind kind, absl::Status cause) {
-  if (cause.ok() || (!job_.trouble.cause.ok() && kind <= job_.trouble.kind))
+  if (cause.ok()) {
+    const bool ends = kind == TroubleKind::kSlow && job_.trouble.kind == kind;
+    if (ends) job_.trouble.kind = TroubleKind::kNotice;
     return;
+  }
+  if (!job_.trouble.cause.ok() && kind <= job_.trouble.kind) return;
   job_.trouble.kind = kind;
   job_.trouble.cause = std::move(cause);
   if (kind != TroubleKind::kUnable) return;
