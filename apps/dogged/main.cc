@@ -27,8 +27,8 @@ ExitCode Main(int argc, char** argv) {
 }
 
 // A command whose output was not written whole has failed.
-ExitCode CheckOutput(ExitCode code) {
-  PrintAnswer(code);
+ExitCode CheckOutput(Answer& answer, ExitCode code) {
+  answer.Print(code);
   const absl::Status status = FinishOutput();
   if (status.ok()) return code;
   PrintError(status.message());
@@ -41,5 +41,7 @@ ExitCode CheckOutput(ExitCode code) {
 }  // namespace dogged
 
 int main(int argc, char** argv) {
-  return static_cast<int>(dogged::CheckOutput(dogged::Main(argc, argv)));
+  dogged::Answer answer;
+  const dogged::ExitCode code = dogged::Main(argc, argv);
+  return static_cast<int>(dogged::CheckOutput(answer, code));
 }

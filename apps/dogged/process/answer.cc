@@ -12,27 +12,22 @@
 #include "absl/strings/strip.h"
 #include "apps/dogged/process/diagnostics_json.h"
 #include "apps/dogged/process/json_text.h"
+#include "runtime/base/check.h"
 
 namespace dogged {
 namespace {
 
-struct State {
-  bool is_wanted = false;
-  bool wants_events = false;
-  std::string command;
-  std::optional<nlohmann::ordered_json> object;
-  std::string error;
-  nlohmann::ordered_json diagnostics = nlohmann::ordered_json::array();
-  nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
-  // Up to the status, for handlers of signals; null: no answer is wanted, or it
-  // is printed.
-  std::string at_once;
-  std::atomic<const char*> at_once_text{nullptr};
+// The way to main()'s answer, for functions that are not given it: handlers of
+// signals among them.
+struct WayToAnswer {
+  Answer* answer = nullptr;
+  // Up to the status; null: no answer is wanted, or it is printed.
+  std::atomic<const char*> at_once{nullptr};
 };
 
-State& StateOfAnswer() {
-  static State state;
-  return state;
+WayToAnswer& Way() {
+  static WayToAnswer way;
+  return way;
 }
 
 // "task factor(2): pivot 116 .." is the error of that task.
@@ -69,26 +64,73 @@ absl::string_view KindOf(ExitCode code) {
   return "failed";
 }
 
-void WantAnswer(const std::string& command, bool wants_events) {
-  State& state = StateOfAnswer();
-  state.is_wanted = true;
-  state.wants_events = wants_events;
-  state.command = command;
+Answer::Answer() {
+  DOGGED_CHECK(Way().answer == nullptr);
+  Way().answer = this;
+}
+
+Answer::~Answer() {
+  Way().at_once = nullptr;
+  Way().answer = nullptr;
+}
+
+void Answer::Want(const std::string& command, bool wants_events) {
+  is_wanted_ = true;
+  wants_events_ = wants_events;
+  command_ = command;
   nlohmann::ordered_json head = {{"schema", kAnswerSchema}};
   if (wants_events) head["event"] = "failed";
   head["command"] = command;
   head["status"] = 0;
-  state.at_once = JsonText(head);
-  state.at_once.resize(state.at_once.size() - 2);  // without "0}"
-  state.at_once_text = state.at_once.c_str();
+  at_once_ = JsonText(head);
+  at_once_.resize(at_once_.size() - 2);  // without "0}"
+  Way().at_once = at_once_.c_str();
 }
 
-bool WantsAnswer() { return StateOfAnswer().is_wanted; }
+void Answer::NoteErrorWords(absl::string_view message) {
+  if (error_.empty()) error_ = std::string(message);
+}
 
-bool WantsEvents() { return StateOfAnswer().wants_events; }
+void Answer::NoteDiagnostics(const dsl::Diagnostics& diagnostics) {
+  diagnostics_ = DiagnosticsJson(diagnostics);
+}
+
+void Answer::NoteWritten(nlohmann::ordered_json output) {
+  PrintEvent("written", output);
+  outputs_.push_back(std::move(output));
+}
+
+void Answer::Print(ExitCode code) {
+  if (!is_wanted_ || Way().at_once.exchange(nullptr) == nullptr) return;
+  nlohmann::ordered_json out = {{"schema", kAnswerSchema}};
+  if (wants_events_) {
+    out["event"] = code == ExitCode::kDone ? "done" : "failed";
+  }
+  out["command"] = command_;
+  out["status"] = static_cast<int>(code);
+  if (code != ExitCode::kDone) {
+    out["error"] = ErrorJson(code, error_, diagnostics_);
+  }
+  if (!diagnostics_.empty()) out["diagnostics"] = diagnostics_;
+  if (object_.has_value()) {
+    out.update(*object_);
+  } else if (!outputs_.empty()) {
+    out["outputs"] = outputs_;
+  }
+  PrintLine(out);
+}
+
+void WantAnswer(const std::string& command, bool wants_events) {
+  if (Answer* const answer = Way().answer) answer->Want(command, wants_events);
+}
+
+bool WantsEvents() {
+  const Answer* const answer = Way().answer;
+  return answer != nullptr && answer->wants_events();
+}
 
 void SetAnswer(nlohmann::ordered_json object) {
-  StateOfAnswer().object = std::move(object);
+  if (Answer* const answer = Way().answer) answer->Set(std::move(object));
 }
 
 void PrintEvent(absl::string_view event, nlohmann::ordered_json fields) {
@@ -115,44 +157,20 @@ nlohmann::ordered_json ErrorJson(ExitCode code, absl::string_view message,
 }
 
 void NoteErrorWords(absl::string_view message) {
-  State& state = StateOfAnswer();
-  if (state.error.empty()) state.error = std::string(message);
+  if (Answer* const answer = Way().answer) answer->NoteErrorWords(message);
 }
 
 void NoteDiagnostics(const dsl::Diagnostics& diagnostics) {
-  StateOfAnswer().diagnostics = DiagnosticsJson(diagnostics);
+  if (Answer* const answer = Way().answer) answer->NoteDiagnostics(diagnostics);
 }
 
 void NoteWritten(nlohmann::ordered_json output) {
-  PrintEvent("written", output);
-  StateOfAnswer().outputs.push_back(std::move(output));
-}
-
-void PrintAnswer(ExitCode code) {
-  State& state = StateOfAnswer();
-  if (!state.is_wanted || state.at_once_text.exchange(nullptr) == nullptr) {
-    return;
-  }
-  nlohmann::ordered_json out = {{"schema", kAnswerSchema}};
-  if (state.wants_events) {
-    out["event"] = code == ExitCode::kDone ? "done" : "failed";
-  }
-  out["command"] = state.command;
-  out["status"] = static_cast<int>(code);
-  if (code != ExitCode::kDone) {
-    out["error"] = ErrorJson(code, state.error, state.diagnostics);
-  }
-  if (!state.diagnostics.empty()) out["diagnostics"] = state.diagnostics;
-  if (state.object.has_value()) {
-    out.update(*state.object);
-  } else if (!state.outputs.empty()) {
-    out["outputs"] = state.outputs;
-  }
-  PrintLine(out);
+  if (Answer* const answer = Way().answer)
+    answer->NoteWritten(std::move(output));
 }
 
 void PrintAnswerAtOnce(ExitCode code) {
-  const char* const head = StateOfAnswer().at_once_text.exchange(nullptr);
+  const char* const head = Way().at_once.exchange(nullptr);
   if (head == nullptr) return;
   constexpr char kTail[] =
       ",\"error\":{\"message\":\"it ended at once; its words are on standard "
