@@ -105,6 +105,8 @@ for _folder, _below in APP_FOLDERS.items():
     LAYERS["apps/dogged/" + _folder] = [
         *LIBRARIES, "apps", *("apps/dogged/" + other for other in _below)]
 LAYERS["apps"] = list(LAYERS)
+# libdogged is for processes of others: it has nothing of this tree, nor Abseil.
+LAYERS["apps/client"] = []
 # The dictionary is tested without a task graph; runtime/sim has fakes of the
 # disk and of memory.
 LAYERS["tests/kvstore"] = ["runtime/base", *ROUTING, "kvstore", "runtime/sim",
@@ -131,6 +133,8 @@ SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",
            "routing/control/socket_address.h",
+           "apps/client/client_job.cc", "apps/client/client_process.cc",
+           "apps/client/client_wire.cc",
            "apps/dogged/door/door_channel.cc",
            "apps/dogged_bench/peers/stores.cc",
            "apps/dogged_bench/peers/tcp.cc", "tests/"]
@@ -141,7 +145,8 @@ OUTSIDE = {
     "cblas.h": ["apps/tiles/blas.cc", "apps/dogged_bench/"],
     "cxxabi.h": ["runtime/exec/kernels/c_kernel.cc"],
     "dirent.h": ["routing/fabric/port_filter.cc"],
-    "dlfcn.h": ["apps/tiles/blas.cc", "runtime/exec/kernels/kernel_library.cc",
+    "dlfcn.h": ["apps/client/client_process.cc", "apps/tiles/blas.cc",
+                "runtime/exec/kernels/kernel_library.cc",
                 "runtime/exec/kernels/kernel_call_server.cc",
                 "runtime/exec/kernels/kernel_jail.cc",
                 "routing/fabric/fabric_module.cc", "routing/fabric/provider_list.cc",
@@ -173,6 +178,7 @@ OUTSIDE = {
                          "apps/dogged/run/local_agents.cc",
                          "routing/memory/shared_file.cc",
                          "runtime/exec/kernels/kernel_process.cc"],
+    "pthread.h": ["apps/client/handle_table.cc"],
     "rdma/": ["routing/fabric/"],
     "rocksdb/": ["kvstore/storage/rocksdb_engine.cc"],
     "sched.h": ["runtime/exec/cpu_layout_hwloc.cc",
@@ -180,7 +186,8 @@ OUTSIDE = {
                 "runtime/exec/kernels/system_call_filter.cc", "tests/"],
     "seccomp.h": ["runtime/exec/kernels/system_call_filter.cc"],
     "simgrid/": ["apps/dogged_bench/peers/simgrid.cc"],
-    "spawn.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
+    "spawn.h": ["apps/client/client_process.cc",
+                "apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
                 "runtime/exec/kernels/kernel_process.cc",
                 "runtime/exec/kernels/kernel_library.cc", "tests/"],
     "starpu.h": ["apps/dogged_bench/peers/starpu.cc"],
@@ -191,7 +198,10 @@ OUTSIDE = {
     "sys/ioctl.h": ["apps/dogged/report/progress_printer.cc",
                     "runtime/exec/kernels/system_call_filter.cc",
                     "tests/routing/host_transport_test.cc"],
-    "sys/mman.h": ["apps/dogged/door/shared_values.cc",
+    "stddef.h": ["apps/client/dogged.h"],
+    "stdint.h": ["apps/client/dogged.h"],
+    "sys/mman.h": ["apps/client/lent_memory.cc",
+                   "apps/dogged/door/shared_values.cc",
                    "apps/dogged/process/huge_page_code.cc",
                    "apps/dogged_bench/hop_bench.cc",
                    "apps/dogged_bench/stamps.cc",
@@ -205,7 +215,8 @@ OUTSIDE = {
     "sys/random.h": ["routing/fabric/fabric_transport.cc"],
     "sys/statvfs.h": ["apps/dogged/host/system_findings.cc"],
     "sys/mount.h": ["runtime/exec/kernels/private_view.cc"],
-    "sys/syscall.h": ["routing/memory/shared_file.cc",
+    "sys/syscall.h": ["apps/client/client_process.cc", "tests/client/",
+                      "routing/memory/shared_file.cc",
                       "runtime/exec/kernels/private_view.cc"],
     "time.h": ["apps/dogged/agent/leave_signals.cc",
                "apps/dogged/run/interrupt.cc"],
@@ -219,7 +230,8 @@ OUTSIDE = {
     "sys/timerfd.h": ["routing/fabric/fabric_transport.cc", "routing/control/poller.cc"],
     "sys/uio.h": SOCKETS,
     "sys/utsname.h": ["apps/dogged/host/system_findings.cc"],
-    "sys/wait.h": ["apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
+    "sys/wait.h": ["apps/client/client_process.cc",
+                   "apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
                    "runtime/exec/kernels/kernel_process.cc",
                    "runtime/exec/kernels/kernel_library.cc", "tests/"],
     "tbb/": ["apps/dogged_bench/"],
@@ -248,11 +260,13 @@ BANNED = [
       "kvstore/storage/rocksdb_engine.cc",
       # Joins no thread that a resolver holds.
       "apps/dogged/rendezvous/rendezvous.cc",
+      "apps/client/client_wire.h", "apps/client/client_wire.cc",
       "apps/dogged_bench/", "tests/"]),
     (r"\bsleep_(for|until)\b|\bu?sleep\s*\(|\bnanosleep\b|\bSleepFor\b",
      "a wait for the event itself", [SIMGRID]),
     (r"\b(secure_)?getenv\b", "an option",
-     ["apps/dogged/process/environment.cc", "tests/"]),
+     ["apps/dogged/process/environment.cc", "apps/client/client_process.cc",
+      "tests/"]),
     (r"\babsl::Hash\b|\bstd::hash\b", "runtime/base/hash.h", []),
     (r"\bstd::cout\b|\bstdout\b|(?<!\w)printf\s*\(|\bputs\s*\(",
      "a returned string, or Log()", ["apps/", "tests/"]),
@@ -282,7 +296,8 @@ def check_include(path, quote, header):
     package = package_of(path)
     target = package_of(header)
     if header.startswith("absl/"):
-        return None
+        return (f"{package} may not include {header}"
+                if package == "apps/client" else None)
     if target is not None:
         if target not in (package, *LAYERS[package]):
             return f"{package} may not include {target} ({header})"

@@ -32,6 +32,14 @@ class Layers(unittest.TestCase):
                                       include))
         self.assertFalse(self.problems("apps/dogged/cli/run_flags.cc", include))
 
+    def test_the_library_of_c_is_alone(self):
+        for header in ('"runtime/base/value.h"', '"absl/status/status.h"',
+                       '"absl/strings/string_view.h"'):
+            self.assertTrue(self.problems("apps/client/client_job.cc",
+                                          f"#include {header}\n"), header)
+        self.assertTrue(self.problems("apps/dogged/door/door_job.cc",
+                                      '#include "apps/client/dogged.h"\n'))
+
     def test_routing_knows_no_labels(self):
         self.assertTrue(self.problems("routing/membership/view.cc",
                                       '#include "runtime/base/label.h"\n'))
