@@ -16,11 +16,15 @@ import subprocess
 import sys
 import tempfile
 
+from prefix import Prefix, check, commanded
+
 CMAKE = sys.argv[1]
 BUILD, SOURCE = map(os.path.abspath, sys.argv[2:4])
 CASE = sys.argv[4]
 # Files in folders of their own: how they are named, and the least number of them.
-FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
+FOLDERS = {"lib/cmake/dogged/": (r"dogged-(config|config-version|targets|"
+                               r"targets-\w+)\.cmake", 4),
+           "share/dogged/apps/": (r"\w+/\w+\.dog", 15),
            "lib/python3/dist-packages/dogged/": (r"\w+\.py|py\.typed", 7),
            "share/man/man1/": (r"dogged(-\w+)?\.1", 20),
            "share/doc/dogged/": (r"copyright|README\.md|"
@@ -28,41 +32,8 @@ FOLDERS = {"share/dogged/apps/": (r"\w+/\w+\.dog", 15),
                                  r"docs/([\w-]+/)*[\w-]+\.(md|svg|png)", 30)}
 
 
-def check(what, holds, report=""):
-    if not holds:
-        raise SystemExit(f"{what}\n{report}")
-
-
-def commanded(*words, expect=0, **options):
-    done = subprocess.run(words, capture_output=True, text=True, timeout=240,
-                          **options)
-    check(f"{' '.join(words)}: exit status {done.returncode}",
-          done.returncode == expect, done.stdout + done.stderr)
-    return done
-
-
-class Prefix:
-    """Installed in one place, and moved to another one: `path`."""
-
-    def __enter__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        before = os.path.join(self.folder.name, "usr")
-        self.path = os.path.join(self.folder.name, "moved here")
-        commanded(CMAKE, "--install", BUILD, "--prefix", before)
-        os.rename(before, self.path)
-        self.dogged = os.path.join(self.path, "bin", "dogged")
-        self.share = os.path.join(self.path, "share", "dogged")
-        return self
-
-    def __exit__(self, *_):
-        self.folder.cleanup()
-
-    def files(self):
-        return {os.path.relpath(os.path.join(folder, name), self.path)
-                for folder, _, names in os.walk(self.path) for name in names}
-
-    def modules(self):
-        return glob.glob(os.path.join(self.path, "lib", "dogged", "*"))
+def installed():
+    return Prefix(CMAKE, BUILD)
 
 
 def refusing_libraries():
@@ -72,12 +43,14 @@ def refusing_libraries():
 
 
 def case_files():
-    with Prefix() as prefix:
+    with installed() as prefix:
         files = prefix.files()
     own = {path for path in files
            if not any(path.startswith(folder) for folder in FOLDERS)}
     wanted = {"bin/dogged", "lib/dogged/dogged_fabric.so",
-              "lib/dogged/dogged_rocksdb.so",
+              "lib/dogged/dogged_rocksdb.so", "include/dogged.h",
+              "lib/libdogged.so", "lib/libdogged.so.1", "lib/libdogged.so.1.0",
+              "lib/pkgconfig/dogged.pc",
               "share/bash-completion/completions/dogged",
               "share/zsh/site-functions/_dogged",
               "share/fish/vendor_completions.d/dogged.fish",
@@ -91,7 +64,7 @@ def case_files():
 
 
 def case_moved():
-    with Prefix() as prefix, tempfile.TemporaryDirectory() as folder:
+    with installed() as prefix, tempfile.TemporaryDirectory() as folder:
         # Through a link, as from /usr/local/bin.
         link = os.path.join(folder, "dogged")
         os.symlink(prefix.dogged, link)
@@ -129,7 +102,7 @@ def case_python():
               "    p = dogged.load('apps/heat1d/heat1d.dog', N=101, T=5)\n"
               "    print(dogged._door.command())\n"
               "    print(c.submit(p)['phi'].shape)\n")
-    with Prefix() as prefix:
+    with installed() as prefix:
         environment = {**os.environ, "PYTHONPATH": os.path.join(
             prefix.path, "lib", "python3", "dist-packages")}
         environment.pop("DOGGED", None)
@@ -140,7 +113,7 @@ def case_python():
 
 
 def case_not_whole():
-    with Prefix() as prefix, tempfile.TemporaryDirectory() as folder:
+    with installed() as prefix, tempfile.TemporaryDirectory() as folder:
         for module, more in (("dogged_rocksdb.so", ("--dir", folder)),
                              ("dogged_fabric.so", ())):
             os.remove(os.path.join(prefix.path, "lib", "dogged", module))
