@@ -300,7 +300,45 @@ bool IsFile(const PointProgram& points, int32_t array) {
                      });
 }
 
-PointProgram TakeAllIn(const PointProgram& points, bool files_only) {
+// Uses of a formula's values that are no more work than to keep these.
+constexpr int kSeldom = 2;
+
+// Whether no two tasks of `c` read one element by `map`.
+bool ReadsEachOnce(const PointClass& c, const AffineMap& map) {
+  // Rows of the map, less what earlier ones tell, by integer elimination.
+  std::vector<AffineExpr> rows;
+  for (AffineExpr row : map) {
+    row.constant = 0;
+    for (int d = 0; d < c.domain.size(); ++d) {
+      if (c.domain.dimensions[static_cast<size_t>(d)].IsNumber()) {
+        row.coefficients[static_cast<size_t>(d)] = 0;
+      }
+    }
+    for (const AffineExpr& other : rows) {
+      const auto at = static_cast<size_t>(other.LastIndex());
+      row = row * other.coefficients[at] - other * row.coefficients[at];
+    }
+    if (row.LastIndex() >= 0) rows.push_back(row);
+  }
+  const auto& dimensions = c.domain.dimensions;
+  return std::ssize(rows) ==
+         std::count_if(dimensions.begin(), dimensions.end(),
+                       [](const Dimension& d) { return !d.IsNumber(); });
+}
+
+// Whether the values of `array` are read seldom.
+bool IsReadSeldom(const PointProgram& points, int32_t array) {
+  int uses = 0;
+  for (const PointClass& c : points.classes) {
+    for (const Use& use : c.uses) {
+      if (use.array != array) continue;
+      if (++uses > kSeldom || !ReadsEachOnce(c, use.map)) return false;
+    }
+  }
+  return true;
+}
+
+PointProgram TakeAllIn(const PointProgram& points, bool seldom_only) {
   PointProgram out = points;
   if (points.has_static_labels) return out;
   const std::vector<bool> is_label = LabelArrays(points);
@@ -308,7 +346,9 @@ PointProgram TakeAllIn(const PointProgram& points, bool files_only) {
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (size_t a = 0; a < is_label.size(); ++a) {
       const auto array = static_cast<int32_t>(a);
-      if (is_label[a] || (files_only && !IsFile(out, array))) continue;
+      const bool is_left =
+          seldom_only && !IsFile(out, array) && !IsReadSeldom(out, array);
+      if (is_label[a] || is_left) continue;
       has_changed |= TakeIn(array, out);
     }
   }
@@ -318,11 +358,11 @@ PointProgram TakeAllIn(const PointProgram& points, bool files_only) {
 }  // namespace
 
 PointProgram WithStaticValues(const PointProgram& points) {
-  return TakeAllIn(points, /*files_only=*/false);
+  return TakeAllIn(points, /*seldom_only=*/false);
 }
 
-PointProgram WithStaticFiles(const PointProgram& points) {
-  return TakeAllIn(points, /*files_only=*/true);
+PointProgram WithSeldomReadValues(const PointProgram& points) {
+  return TakeAllIn(points, /*seldom_only=*/true);
 }
 
 }  // namespace dogged::dsl

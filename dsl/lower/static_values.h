@@ -16,9 +16,9 @@ namespace dogged::dsl {
 // Nothing changes in a program that has_static_labels.
 PointProgram WithStaticValues(const PointProgram& points);
 
-// The same for arrays that are files alone: formulas stay tasks, which compute
-// each value once.
-PointProgram WithStaticFiles(const PointProgram& points);
+// The same for arrays that are files, and for formulas whose values are read a
+// time or two: other formulas stay tasks, which compute each value once.
+PointProgram WithSeldomReadValues(const PointProgram& points);
 
 }  // namespace dogged::dsl
 

@@ -310,7 +310,7 @@ absl::Status FindTiles(const NestTarget& target, Nest& nest) {
 absl::StatusOr<Program> Lower(const PointProgram& points,
                               const NestTarget& target, std::string& how) {
   const IslContext context(kOperationsMax);
-  const PointProgram read = WithStaticFiles(points);
+  const PointProgram read = WithSeldomReadValues(points);
   DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(read, context.get()));
   DOGGED_RETURN_IF_ERROR(ScheduleNest(nest));
   const absl::Status found = FindTiles(target, nest);

@@ -1,12 +1,14 @@
 #include "dsl/nest/read_nest.h"
 
 #include <isl/map.h>
+#include <isl/set.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dsl/isl/set_queries.h"
 #include "dsl/kernels/reduce_kernel.h"
 #include "runtime/base/status.h"
 
@@ -15,6 +17,39 @@ namespace {
 
 // More statements than a program has that somebody wrote by hand.
 constexpr size_t kPointsMax = 200;
+// Parts of a formula's domain, such as the faces of a box.
+constexpr size_t kPartsMax = 6;
+
+// Points of the least box around `set`, as a real number: it may be beyond all
+// integers.
+double BoxVolume(const isl::set& set) {
+  double out = 1;
+  for (int d = 0; d < Dimensions(set); ++d) {
+    const auto least = Least(set, d);
+    const auto greatest = Greatest(set, d);
+    if (!least || !greatest) return 0;
+    out *= static_cast<double>(*greatest - *least + 1);
+  }
+  return out;
+}
+
+// Convex parts of `set`, apart from each other, where their boxes have fewer
+// points than its own by half: tiles are boxes, and those of an array's edges
+// would have all that is between these.
+std::vector<isl::set> PartsOf(const isl::set& set) {
+  const isl::set apart =
+      isl::manage(isl_set_make_disjoint(Coalesced(set).release()));
+  if (HasDivs(apart)) return {set};
+  std::vector<isl::set> out;
+  double volume = 0;
+  apart.foreach_basic_set([&](const isl::basic_set& part) {
+    out.emplace_back(part);
+    volume += BoxVolume(out.back());
+  });
+  const bool is_worth_it =
+      out.size() > 1 && out.size() <= kPartsMax && 2 * volume <= BoxVolume(set);
+  return is_worth_it ? out : std::vector<isl::set>{set};
+}
 
 std::string ConstraintText(const Constraint& c) {
   const std::string expr = IslText(c.expr, "i");
@@ -73,6 +108,8 @@ class NestReader {
 
  private:
   absl::Status AddClass(const PointClass& c);
+  // The statement of a class, or of a part of it.
+  absl::Status AddPoint(const PointClass& c, NestPoint point);
   absl::Status AddInputs(const PointClass& c, NestPoint& point) const;
   absl::Status AddResult(size_t r);
   void AddReduction(size_t r);
@@ -181,6 +218,21 @@ absl::Status NestReader::AddClass(const PointClass& c) {
     return absl::UnimplementedError(
         absl::StrCat("task ", c.name, " has a mask"));
   }
+  const bool is_formula = c.uses.empty() && c.code.reads.empty() &&
+                          c.body != PointClass::Body::kInput;
+  const std::vector<isl::set> parts =
+      is_formula ? PartsOf(point.domain) : std::vector<isl::set>{point.domain};
+  for (const isl::set& part : parts) {
+    NestPoint own = point;
+    own.tuple = absl::StrCat("S", nest_.points.size());
+    own.domain =
+        isl::manage(isl_set_set_tuple_name(part.copy(), own.tuple.c_str()));
+    DOGGED_RETURN_IF_ERROR(AddPoint(c, std::move(own)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NestReader::AddPoint(const PointClass& c, NestPoint point) {
   for (const Create& create : c.creates) {
     point.creates.push_back(Touch(point, create.array, create.map, {}));
   }

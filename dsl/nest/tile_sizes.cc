@@ -59,13 +59,9 @@ int64_t ExtentOf(const Nest& nest, const NestPoint& point,
   return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
 }
 
-// Whether the values of a producer's hyperplane are not those of the consumer's
-// tile, but of all tiles.
-bool IsWide(const Decomposition& part) {
-  return IndexCount(part.rest) > 0 &&
-         std::all_of(part.factors.begin(), part.factors.end(),
-                     [](int64_t factor) { return factor == 0; });
-}
+// Whether the values of a producer's hyperplane are not near those of the
+// consumer's tile, but of tiles all along it.
+bool IsWide(const Decomposition& part) { return IndexCount(part.rest) > 0; }
 
 int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
   const auto side = static_cast<int64_t>(
