@@ -15,7 +15,8 @@ namespace dogged::dsl {
 
 struct NestTarget {
   TargetSize size;
-  // Widths of tiles, in turns, instead of chosen ones.
+  // Widths of tiles, in turns, instead of chosen ones. With more than one,
+  // planes have tiles, however small they are.
   std::vector<int64_t> widths;
 };
 

@@ -35,6 +35,8 @@ constexpr int64_t kFewer = 8;  // times
 constexpr int64_t kElements = int64_t{1} << 22;
 constexpr int64_t kElementsMax = int64_t{1} << 24;
 constexpr int64_t kNoLimit = int64_t{1} << 62;
+// Of a plane's number in the priority of its tiles, beside their own.
+constexpr int64_t kPlaneWeight = 256;
 
 // The places of a result that no box has, if that is convex.
 std::optional<Domain> HeldPlaces(const isl::set& places) {
@@ -133,7 +135,10 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
   TaskClass out{.name = absl::StrCat(NameOf(component), " (tile)"),
                 .domain = *std::move(domain)};
   for (int k = 0; k < component.rank; ++k) {
-    out.priority = out.priority - AffineExpr::Index(k);
+    // Planes one after another, so that few of them are held.
+    const bool is_plane = component.is_plane[static_cast<size_t>(k)];
+    out.priority =
+        out.priority - AffineExpr::Index(k) * (is_plane ? kPlaneWeight : 1);
   }
   AffineMap own;
   for (int k = 0; k < component.rank; ++k) own.push_back(AffineExpr::Index(k));
@@ -145,9 +150,12 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
     // Tiles of one component may wait for no more than is known to be before
     // them.
     const NestParcel& parcel = nest_.parcels[static_cast<size_t>(use.parcel)];
+    const int32_t planes =
+        nest_.components[static_cast<size_t>(parcel.component)].planes;
+    const bool is_same =
+        parcel.component == c || (planes >= 0 && planes == component.planes);
     std::optional<Guard> guard =
-        GuardOfTiles(use.tiles, *component.tiles,
-                     /*is_exact=*/parcel.component == c);
+        GuardOfTiles(use.tiles, *component.tiles, /*is_exact=*/is_same);
     if (!guard) {
       return absl::UnimplementedError(
           absl::StrCat("which tiles of task ", NameOf(component),
@@ -308,19 +316,33 @@ absl::Status FindTiles(const NestTarget& target, Nest& nest) {
 }
 
 absl::StatusOr<Program> Lower(const PointProgram& points,
-                              const NestTarget& target, std::string& how) {
+                              const NestTarget& target, Planes planes,
+                              bool& has_planes, std::string& how) {
   const IslContext context(kOperationsMax);
-  const PointProgram read = WithSeldomReadValues(points);
-  DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(read, context.get()));
-  DOGGED_RETURN_IF_ERROR(ScheduleNest(nest));
+  DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(points, context.get()));
+  DOGGED_RETURN_IF_ERROR(ScheduleNest(planes, nest));
+  has_planes = std::any_of(
+      nest.components.begin(), nest.components.end(),
+      [](const NestComponent& component) { return component.planes >= 0; });
   const absl::Status found = FindTiles(target, nest);
   if (!found.ok()) {
     return absl::UnimplementedError(std::string(found.message()));
   }
-  NestProgramMaker maker(read, target.size, nest);
+  NestProgramMaker maker(points, target.size, nest);
   DOGGED_ASSIGN_OR_RETURN(Program program, maker.Make());
   how = maker.Text();
   return program;
+}
+
+absl::StatusOr<Program> TryLower(const PointProgram& points,
+                                 const NestTarget& target, Planes planes,
+                                 bool& has_planes, std::string& how) {
+  try {
+    return Lower(points, target, planes, has_planes, how);
+  } catch (const isl::exception&) {
+    return absl::UnimplementedError(
+        "no schedule of it was found in bounded time");
+  }
 }
 
 }  // namespace
@@ -328,12 +350,18 @@ absl::StatusOr<Program> Lower(const PointProgram& points,
 absl::StatusOr<Program> LowerNestWithIsl(const PointProgram& points,
                                          const NestTarget& target,
                                          std::string& how) {
-  try {
-    return Lower(points, target, how);
-  } catch (const isl::exception&) {
-    return absl::UnimplementedError(
-        "no schedule of it was found in bounded time");
-  }
+  const PointProgram read = WithSeldomReadValues(points);
+  const bool is_asked_for = target.widths.size() > 1;
+  bool has_planes = false;
+  absl::StatusOr<Program> out =
+      TryLower(read, target, is_asked_for ? Planes::kAlways : Planes::kIfLarge,
+               has_planes, how);
+  if (out.ok() || !absl::IsUnimplemented(out.status())) return out;
+  // Tiles in planes read more tiles, tiles of planes hold more.
+  absl::StatusOr<Program> other =
+      TryLower(read, target, has_planes ? Planes::kNever : Planes::kAlways,
+               has_planes, how);
+  return other.ok() ? std::move(other) : std::move(out);
 }
 
 }  // namespace dogged::dsl

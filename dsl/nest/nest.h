@@ -131,9 +131,13 @@ struct NestComponent {
   // The tile index that runs innermost in a tile; -1 without any.
   int32_t inner = -1;
   int32_t order_rank = 0;
-  int32_t result = -1;         // the copy of this result
+  int32_t result = -1;  // the copy of this result
+  // A number that those parts share whose tiles go plane by plane, in order of
+  // the parts: tile index 0 is the plane, and a tile has one. -1: no such part.
+  int32_t planes = -1;
   int64_t point_goal = 0;      // points that a tile should have
   std::vector<int64_t> sizes;  // of tiles
+  std::vector<bool> is_plane;  // by tile index: flows join it with planes
   std::vector<NestGroup> groups;
   std::optional<isl::set> tiles;  // all of them: convex
 };

@@ -1,6 +1,7 @@
 #include "dsl/nest/schedule_nest.h"
 
 #include <isl/aff.h>
+#include <isl/map.h>
 #include <isl/options.h>
 #include <isl/schedule.h>
 #include <isl/schedule_node.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -18,7 +18,9 @@
 #include "dsl/isl/isl_sets.h"
 #include "dsl/isl/set_queries.h"
 #include "dsl/nest/decompose.h"
+#include "dsl/nest/strong_components.h"
 #include "dsl/nest/symbolic_sizes.h"
+#include "dsl/nest/tile_sizes.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -28,6 +30,9 @@ namespace {
 // most; a step of a linear program with large numbers in it costs up to 0.1 ms.
 constexpr uint64_t kSymbolicStepsMax = 200'000;
 constexpr uint64_t kNumberedStepsMax = 15'000;
+// Points of a plane that are worth tiles of their own: some ten times as long
+// as tasks cost.
+constexpr double kPlanePoints = int64_t{1} << 17;
 
 // The form of `aff` over `dims` indices, if it has no divisions.
 std::optional<AffineExpr> FormOf(const isl::aff& aff, int dims) {
@@ -110,82 +115,77 @@ Band BandOf(const isl::schedule& schedule) {
 
 class Scheduler {
  public:
-  explicit Scheduler(Nest& nest) : nest_(nest) {}
+  Scheduler(Planes planes, Nest& nest) : planes_(planes), nest_(nest) {}
   absl::Status Run();
 
  private:
   void FindComponents();
   absl::Status Schedule(int32_t c);
   SymbolicSizes SizesOf(int32_t c);
-  absl::Status ScheduleBand(int32_t c, const SymbolicSizes& sizes,
-                            uint64_t steps_max);
+  // The flows of points of a component among each other.
+  std::vector<NestFlow> FlowsWithin(int32_t c) const;
+  // Forms and orders of the points of `component`, which are to keep `flows`.
+  absl::Status ScheduleBand(const std::vector<NestFlow>& flows,
+                            const SymbolicSizes& sizes, uint64_t steps_max,
+                            NestComponent& component);
   std::optional<isl::schedule> Compute(
       const isl::schedule_constraints& constraints, int constant_max,
       uint64_t steps_max) const;
   absl::Status TakeBand(const isl::schedule& schedule,
-                        const SymbolicSizes& sizes, int32_t c);
+                        const SymbolicSizes& sizes, NestComponent& component);
+  bool HasLargePlanes(const NestComponent& component);
+  // Components for what is in a plane of a component that goes plane by plane;
+  // none if that has no room for several workers.
+  std::optional<std::vector<NestComponent>> SplitPlanes(int32_t c);
+  // Puts the plane, by point, before the band.
+  void AddPlanes(const std::vector<AffineExpr>& planes,
+                 NestComponent& component);
+  void TakeParts();
   void ScheduleCopy(NestComponent& component);
   void Arrange(NestComponent& component);
   int ScoreOf(const NestComponent& component, size_t member) const;
-  absl::Status SplitFlows();
-  bool IsWithin(const NestFlow& flow, int32_t c) {
-    return PointOf(flow.consumer).component == c &&
-           PointOf(flow.producer).component == c;
-  }
+  absl::Status SplitFlows(bool planes_apart);
   NestPoint& PointOf(int32_t p) { return nest_.points[static_cast<size_t>(p)]; }
 
+  const Planes planes_;
   Nest& nest_;
+  // By component those that take its place, if there are any.
+  std::vector<std::vector<NestComponent>> parts_;
 };
 
-// Tarjan's algorithm, along flows from readers to what they read: so a
-// component is complete after those that it reads.
+std::vector<NestFlow> Scheduler::FlowsWithin(int32_t c) const {
+  std::vector<NestFlow> out;
+  for (const NestFlow& flow : nest_.flows) {
+    const auto is_here = [&](int32_t p) {
+      return nest_.points[static_cast<size_t>(p)].component == c;
+    };
+    if (is_here(flow.consumer) && is_here(flow.producer)) out.push_back(flow);
+  }
+  return out;
+}
+
+// Along flows from readers to what they read: so a component stands behind
+// those that it reads.
 void Scheduler::FindComponents() {
-  const size_t count = nest_.points.size();
-  std::vector<std::vector<int32_t>> reads(count);
+  std::vector<std::vector<int32_t>> reads(nest_.points.size());
   for (const NestFlow& flow : nest_.flows) {
     reads[static_cast<size_t>(flow.consumer)].push_back(flow.producer);
   }
   for (const NestReduction& reduction : nest_.reductions) {
     reads[static_cast<size_t>(reduction.root)].push_back(reduction.leaf);
   }
-  std::vector<int32_t> number(count, -1);
-  std::vector<int32_t> low(count, 0);
-  std::vector<bool> is_open(count, false);
-  std::vector<int32_t> stack;
-  int32_t next = 0;
-  std::function<void(int32_t)> visit = [&](int32_t p) {
-    const auto s = static_cast<size_t>(p);
-    number[s] = low[s] = next++;
-    stack.push_back(p);
-    is_open[s] = true;
-    for (const int32_t other : reads[s]) {
-      const auto o = static_cast<size_t>(other);
-      if (number[o] < 0) {
-        visit(other);
-        low[s] = std::min(low[s], low[o]);
-      } else if (is_open[o]) {
-        low[s] = std::min(low[s], number[o]);
-      }
+  for (std::vector<int32_t>& members : StrongComponents(reads)) {
+    for (const int32_t p : members) {
+      PointOf(p).component = static_cast<int32_t>(nest_.components.size());
     }
-    if (low[s] != number[s]) return;
+    const NestPoint& first = PointOf(members.front());
+    const int32_t array = first.creates.front().array;
     NestComponent component;
-    while (true) {
-      const int32_t member = stack.back();
-      stack.pop_back();
-      is_open[static_cast<size_t>(member)] = false;
-      PointOf(member).component = static_cast<int32_t>(nest_.components.size());
-      component.points.push_back(member);
-      if (member == p) break;
-    }
-    std::sort(component.points.begin(), component.points.end());
-    const int32_t array = PointOf(p).creates.front().array;
     const bool is_copy =
-        array >= nest_.array_count && !PointOf(p).reduce.has_value();
+        array >= nest_.array_count && !first.reduce.has_value();
     if (is_copy) component.result = array - nest_.array_count;
+    component.points = std::move(members);
     nest_.components.push_back(std::move(component));
-  };
-  for (size_t p = 0; p < count; ++p) {
-    if (number[p] < 0) visit(static_cast<int32_t>(p));
   }
 }
 
@@ -215,8 +215,8 @@ void Scheduler::ScheduleCopy(NestComponent& component) {
 }
 
 absl::Status Scheduler::TakeBand(const isl::schedule& schedule,
-                                 const SymbolicSizes& sizes, int32_t c) {
-  NestComponent& component = nest_.components[static_cast<size_t>(c)];
+                                 const SymbolicSizes& sizes,
+                                 NestComponent& component) {
   component.rank = 0;
   component.is_coincident.clear();
   for (const int32_t p : component.points) PointOf(p).theta.clear();
@@ -261,7 +261,6 @@ absl::Status Scheduler::TakeBand(const isl::schedule& schedule,
     }
     point.theta = pieces->front().forms;
   }
-  Arrange(component);
   return absl::OkStatus();
 }
 
@@ -301,7 +300,8 @@ int Scheduler::ScoreOf(const NestComponent& component, size_t member) const {
 void Scheduler::Arrange(NestComponent& component) {
   if (component.rank == 0) return;
   int best = 0;
-  for (size_t m = 0; m < static_cast<size_t>(component.rank); ++m) {
+  const size_t first = component.planes >= 0 && component.rank > 1 ? 1 : 0;
+  for (size_t m = first; m < static_cast<size_t>(component.rank); ++m) {
     const int score = ScoreOf(component, m);
     if (component.inner >= 0 && score < best) continue;
     component.inner = static_cast<int32_t>(m);
@@ -343,13 +343,180 @@ absl::Status Scheduler::Schedule(int32_t c) {
     ScheduleCopy(component);
     return absl::OkStatus();
   }
+  const std::vector<NestFlow> flows = FlowsWithin(c);
   const SymbolicSizes sizes = SizesOf(c);
-  const absl::Status symbolic = ScheduleBand(c, sizes, kSymbolicStepsMax);
-  if (symbolic.ok() || sizes.IsEmpty()) return symbolic;
-  // Sizes that have to do with each other in a way that numbers alone tell.
-  const SymbolicSizes none(nest_.context, {});
-  return ScheduleBand(c, none, kNumberedStepsMax).ok() ? absl::OkStatus()
-                                                       : symbolic;
+  absl::Status found = ScheduleBand(flows, sizes, kSymbolicStepsMax, component);
+  if (!found.ok() && !sizes.IsEmpty()) {
+    // Sizes that have to do with each other in a way that numbers alone tell.
+    const SymbolicSizes none(nest_.context, {});
+    if (ScheduleBand(flows, none, kNumberedStepsMax, component).ok()) {
+      found = absl::OkStatus();
+    }
+  }
+  if (!found.ok()) return found;
+  if (auto parts = SplitPlanes(c)) {
+    parts_[static_cast<size_t>(c)] = *std::move(parts);
+    return absl::OkStatus();
+  }
+  Arrange(component);
+  return absl::OkStatus();
+}
+
+bool Scheduler::HasLargePlanes(const NestComponent& component) {
+  double points = 0;
+  for (const int32_t p : component.points) {
+    const NestPoint& point = PointOf(p);
+    double volume = 1;
+    for (int d = 0; d < point.dims; ++d) {
+      volume *= static_cast<double>(Greatest(point.domain, d).value_or(0) -
+                                    Least(point.domain, d).value_or(0) + 1);
+    }
+    points += volume /
+              static_cast<double>(ExtentOf(nest_, point, point.theta.front()));
+  }
+  return points >= kPlanePoints;
+}
+
+std::optional<std::vector<NestComponent>> Scheduler::SplitPlanes(int32_t c) {
+  const NestComponent& whole = nest_.components[static_cast<size_t>(c)];
+  const bool may_split = whole.rank == 1 && !whole.is_coincident[0] &&
+                         planes_ != Planes::kNever &&
+                         (planes_ == Planes::kAlways || HasLargePlanes(whole));
+  if (!may_split) return std::nullopt;
+  // The band of the whole, which stays if this comes to nothing.
+  const std::vector<NestPoint> before = nest_.points;
+  std::vector<NestFlow> flows;
+  std::vector<std::vector<int32_t>> reads(nest_.points.size());
+  for (NestFlow flow : FlowsWithin(c)) {
+    const NestPoint& consumer = PointOf(flow.consumer);
+    const NestPoint& producer = PointOf(flow.producer);
+    const isl::map same_plane(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
+                     IslTuple(producer.tuple, producer.dims, "j"), " : ",
+                     IslText(consumer.theta.front(), "i"), " = ",
+                     IslText(producer.theta.front(), "j"), " }"));
+    flow.map = flow.map.intersect(same_plane);
+    if (flow.map.is_empty()) continue;
+    reads[static_cast<size_t>(flow.consumer)].push_back(flow.producer);
+    flows.push_back(std::move(flow));
+  }
+  std::vector<AffineExpr> planes;
+  for (const NestPoint& point : nest_.points) {
+    planes.push_back(point.theta.empty() ? AffineExpr() : point.theta.front());
+  }
+  const SymbolicSizes sizes = SizesOf(c);
+  std::vector<NestComponent> out;
+  for (std::vector<int32_t>& members : StrongComponents(reads)) {
+    if (PointOf(members.front()).component != c) continue;
+    NestComponent part{.planes = c};
+    part.points = std::move(members);
+    std::vector<NestFlow> own;
+    const auto is_here = [&part](int32_t p) {
+      return std::find(part.points.begin(), part.points.end(), p) !=
+             part.points.end();
+    };
+    for (const NestFlow& flow : flows) {
+      if (is_here(flow.consumer) && is_here(flow.producer)) own.push_back(flow);
+    }
+    bool has_room = ScheduleBand(own, sizes, kSymbolicStepsMax, part).ok() &&
+                    part.rank < kMaxIndices;
+    if (has_room) {
+      AddPlanes(planes, part);
+      const bool is_scalar =
+          std::all_of(part.points.begin(), part.points.end(),
+                      [this](int32_t p) { return PointOf(p).dims < 2; });
+      has_room = is_scalar || part.rank > 1;
+    }
+    if (!has_room) {
+      nest_.points = before;
+      return std::nullopt;
+    }
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+// Rank of forms over the indices.
+size_t RankOf(const std::vector<AffineExpr>& forms) {
+  std::vector<AffineExpr> rows;
+  for (AffineExpr row : forms) {
+    row.constant = 0;
+    for (const AffineExpr& other : rows) {
+      const auto at = static_cast<size_t>(other.LastIndex());
+      row = row * other.coefficients[at] - other * row.coefficients[at];
+    }
+    if (row.LastIndex() >= 0) rows.push_back(row);
+  }
+  return rows.size();
+}
+
+void Scheduler::AddPlanes(const std::vector<AffineExpr>& planes,
+                          NestComponent& component) {
+  // Members of the band that the plane and earlier ones tell take no index.
+  std::vector<size_t> kept;
+  std::vector<bool> is_coincident = {false};
+  const auto forms_of = [&](int32_t p, size_t and_member) {
+    std::vector<AffineExpr> out = {planes[static_cast<size_t>(p)]};
+    for (const size_t m : kept) out.push_back(PointOf(p).theta[m]);
+    out.push_back(PointOf(p).theta[and_member]);
+    return out;
+  };
+  for (size_t m = 0; m < static_cast<size_t>(component.rank); ++m) {
+    const bool is_new = std::any_of(
+        component.points.begin(), component.points.end(), [&](int32_t p) {
+          const std::vector<AffineExpr> forms = forms_of(p, m);
+          return RankOf(forms) == forms.size();
+        });
+    if (!is_new) continue;
+    kept.push_back(m);
+    is_coincident.push_back(component.is_coincident[m]);
+  }
+  std::vector<std::string> order;
+  for (const size_t m : kept) order.push_back(absl::StrCat("d", m));
+  const bool is_alone = component.points.size() == 1;
+  for (size_t d = 0; d < static_cast<size_t>(component.order_rank); ++d) {
+    const bool is_member = d < static_cast<size_t>(component.rank);
+    const bool is_kept = std::find(kept.begin(), kept.end(), d) != kept.end();
+    // What the members tell of one statement may be a step apart in others.
+    if (is_kept || (is_member && is_alone)) continue;
+    order.push_back(absl::StrCat("d", d));
+  }
+  const isl::map arranged(
+      nest_.context, absl::StrCat("{ ", IslTuple("", component.order_rank, "d"),
+                                  " -> [", absl::StrJoin(order, ", "), "] }"));
+  for (const int32_t p : component.points) {
+    NestPoint& point = PointOf(p);
+    std::vector<AffineExpr> theta = {planes[static_cast<size_t>(p)]};
+    for (const size_t m : kept) theta.push_back(point.theta[m]);
+    point.theta = std::move(theta);
+    const isl::map plane(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"), " -> [",
+                     IslText(planes[static_cast<size_t>(p)], "i"), "] }"));
+    point.order = isl::manage(isl_map_flat_range_product(
+        plane.copy(), point.order->apply_range(arranged).release()));
+  }
+  component.rank = static_cast<int32_t>(kept.size() + 1);
+  component.order_rank = static_cast<int32_t>(order.size() + 1);
+  component.is_coincident = std::move(is_coincident);
+  Arrange(component);
+}
+
+// Components in place of those that were split.
+void Scheduler::TakeParts() {
+  std::vector<NestComponent> whole = std::move(nest_.components);
+  nest_.components.clear();
+  for (size_t c = 0; c < whole.size(); ++c) {
+    std::vector<NestComponent> parts = std::move(parts_[c]);
+    if (parts.empty()) parts.push_back(std::move(whole[c]));
+    for (NestComponent& part : parts) {
+      for (const int32_t p : part.points) {
+        PointOf(p).component = static_cast<int32_t>(nest_.components.size());
+      }
+      nest_.components.push_back(std::move(part));
+    }
+  }
 }
 
 SymbolicSizes Scheduler::SizesOf(int32_t c) {
@@ -357,9 +524,7 @@ SymbolicSizes Scheduler::SizesOf(int32_t c) {
   for (const int32_t p : nest_.components[static_cast<size_t>(c)].points) {
     maps.push_back(isl::manage(isl_map_from_range(PointOf(p).domain.copy())));
   }
-  for (const NestFlow& flow : nest_.flows) {
-    if (IsWithin(flow, c)) maps.push_back(flow.map);
-  }
+  for (const NestFlow& flow : FlowsWithin(c)) maps.push_back(flow.map);
   return {nest_.context, maps};
 }
 
@@ -376,9 +541,10 @@ std::optional<isl::schedule> Scheduler::Compute(
   }
 }
 
-absl::Status Scheduler::ScheduleBand(int32_t c, const SymbolicSizes& sizes,
-                                     uint64_t steps_max) {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
+                                     const SymbolicSizes& sizes,
+                                     uint64_t steps_max,
+                                     NestComponent& component) {
   isl::union_set domain(nest_.context, "{ }");
   int dims = 0;
   for (const int32_t p : component.points) {
@@ -386,8 +552,7 @@ absl::Status Scheduler::ScheduleBand(int32_t c, const SymbolicSizes& sizes,
     dims = std::max(dims, PointOf(p).dims);
   }
   isl::union_map before(nest_.context, "{ }");
-  for (const NestFlow& flow : nest_.flows) {
-    if (!IsWithin(flow, c)) continue;
+  for (const NestFlow& flow : flows) {
     before = before.unite(isl::union_map(sizes.Of(flow.map.reverse())));
   }
   const isl::schedule_constraints constraints =
@@ -400,7 +565,7 @@ absl::Status Scheduler::ScheduleBand(int32_t c, const SymbolicSizes& sizes,
   // tiles that read more tiles: without constants first.
   const auto aligned = Compute(constraints, 0, steps_max);
   const Band own = aligned ? BandOf(*aligned) : Band();
-  if (own.rank == dims) return TakeBand(*aligned, sizes, c);
+  if (own.rank == dims) return TakeBand(*aligned, sizes, component);
   const auto shifted = Compute(constraints, -1, steps_max);
   const Band other = shifted ? BandOf(*shifted) : Band();
   if (!aligned && !shifted) {
@@ -409,10 +574,30 @@ absl::Status Scheduler::ScheduleBand(int32_t c, const SymbolicSizes& sizes,
                      PointOf(component.points.front()).name,
                      " in tiles was found in bounded time"));
   }
-  return TakeBand(!aligned || own < other ? *shifted : *aligned, sizes, c);
+  return TakeBand(!aligned || own < other ? *shifted : *aligned, sizes,
+                  component);
 }
 
-absl::Status Scheduler::SplitFlows() {
+// A hyperplane at a producer's point in terms of those of the consumer. Planes
+// have tiles of one plane: a plane and a hyperplane of larger tiles have
+// nothing to do with each other, nor have `planes_apart` a plane and anything
+// else.
+Decomposition PartOf(const AffineExpr& form, const NestComponent& from,
+                     size_t index, const NestPoint& consumer,
+                     const NestComponent& to, bool planes_apart) {
+  std::vector<AffineExpr> theta = consumer.theta;
+  const bool is_plane = from.planes >= 0 && index == 0;
+  for (size_t m = 0; m < theta.size(); ++m) {
+    const bool is_other = to.planes >= 0 && m == 0;
+    const bool are_both_split = from.planes >= 0 && to.planes >= 0;
+    if (is_plane != is_other && (are_both_split || planes_apart)) {
+      theta[m] = AffineExpr();
+    }
+  }
+  return Decompose(form, theta, consumer.dims);
+}
+
+absl::Status Scheduler::SplitFlows(bool planes_apart) {
   std::vector<NestFlow> flows;
   for (const NestFlow& flow : nest_.flows) {
     const NestPoint& consumer = PointOf(flow.consumer);
@@ -433,9 +618,14 @@ absl::Status Scheduler::SplitFlows() {
     }
     for (const Piece& piece : *pieces) {
       NestFlow part = flow;
+      part.parts.clear();
       part.map = flow.map.intersect_domain(piece.domain);
-      for (const AffineExpr& form : piece.forms) {
-        part.parts.push_back(Decompose(form, consumer.theta, consumer.dims));
+      for (size_t k = 0; k < piece.forms.size(); ++k) {
+        part.parts.push_back(PartOf(
+            piece.forms[k],
+            nest_.components[static_cast<size_t>(producer.component)], k,
+            consumer, nest_.components[static_cast<size_t>(consumer.component)],
+            planes_apart));
       }
       flows.push_back(std::move(part));
     }
@@ -446,14 +636,20 @@ absl::Status Scheduler::SplitFlows() {
 
 absl::Status Scheduler::Run() {
   FindComponents();
+  parts_.resize(nest_.components.size());
   for (size_t c = 0; c < nest_.components.size(); ++c) {
     DOGGED_RETURN_IF_ERROR(Schedule(static_cast<int32_t>(c)));
   }
-  return SplitFlows();
+  TakeParts();
+  DOGGED_RETURN_IF_ERROR(SplitFlows(/*planes_apart=*/false));
+  if (!HasMixedIndices(nest_)) return absl::OkStatus();
+  return SplitFlows(/*planes_apart=*/true);
 }
 
 }  // namespace
 
-absl::Status ScheduleNest(Nest& nest) { return Scheduler(nest).Run(); }
+absl::Status ScheduleNest(Planes planes, Nest& nest) {
+  return Scheduler(planes, nest).Run();
+}
 
 }  // namespace dogged::dsl

@@ -11,10 +11,14 @@
 
 namespace dogged::dsl {
 
+// Whether components that go plane by plane, along one hyperplane in sequence,
+// have tiles in their planes, instead of tiles of planes.
+enum class Planes { kNever, kIfLarge, kAlways };
+
 // Fills in components, hyperplanes and orders within tiles, and the parts of
 // flows, which it splits where they are piecewise. Errors: kUnimplemented where
 // the scheduler finds hyperplanes of another form.
-absl::Status ScheduleNest(Nest& nest);
+absl::Status ScheduleNest(Planes planes, Nest& nest);
 
 }  // namespace dogged::dsl
 

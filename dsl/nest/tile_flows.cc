@@ -57,6 +57,13 @@ std::vector<Span> UnionOf(const std::vector<Span>& a,
   return out;
 }
 
+bool AreApart(const std::vector<Span>& a, const std::vector<Span>& b) {
+  for (size_t d = 0; d < a.size(); ++d) {
+    if (a[d].upper < b[d].lower || b[d].upper < a[d].lower) return true;
+  }
+  return false;
+}
+
 // The least convex set of this form around it, without divisions.
 isl::set HullOfTiles(const isl::set& set) {
   isl_set* out = isl_set_remove_divs(set.copy());
@@ -142,6 +149,8 @@ class TileFlows {
                            const std::vector<int64_t>& offsets);
   std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
   void Order(NestDelivery& delivery) const;
+  // The same for parts of a component that goes plane by plane.
+  void OrderPlanes(NestDelivery& delivery) const;
   void MakeParcels();
   // Reads of the root of a reduction: all accumulators of its tile.
   absl::Status AddPartials(const NestReduction& reduction);
@@ -233,6 +242,11 @@ void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
         group.factors != factors) {
       continue;
     }
+    // Never the same element: the values of other tiles that are read stay
+    // where they are.
+    if (group.is_made && !is_made && AreApart(group.spans, touch.spans)) {
+      continue;
+    }
     const std::vector<Span> both = UnionOf(group.spans, touch.spans);
     if (CountOf(both) >
         2 * (CountOf(group.spans) + CountOf(touch.spans)) + kSmall) {
@@ -294,6 +308,34 @@ void TileFlows::Order(NestDelivery& delivery) const {
   delivery.tiles = Coalesced(delivery.tiles.intersect(ordered));
 }
 
+void TileFlows::OrderPlanes(NestDelivery& delivery) const {
+  const int rank =
+      nest_.components[static_cast<size_t>(delivery.consumer)].rank;
+  const std::vector<std::string> tile = IslNames("T", rank);
+  const std::string from = IslText(delivery.source[0], "T");
+  std::string is_before = absl::StrCat(from, " < T0");
+  if (delivery.producer < delivery.consumer) {
+    is_before = absl::StrCat(from, " <= T0");
+  } else if (delivery.producer == delivery.consumer) {
+    // Within a plane as within any component.
+    std::string is_not_behind = absl::StrCat(from, " = T0");
+    std::string is_same = "true";
+    for (int k = 1; k < rank; ++k) {
+      const std::string other =
+          IslText(delivery.source[static_cast<size_t>(k)], "T");
+      absl::StrAppend(&is_not_behind, " and ", other, " <= T", k);
+      absl::StrAppend(&is_same, " and ", other, " = T", k);
+    }
+    absl::StrAppend(&is_before, " or (", is_not_behind, " and not (", is_same,
+                    "))");
+  }
+  const isl::set before(
+      nest_.context,
+      absl::StrCat("{ ", IslTuple("", rank, "T"), " : ", is_before, " }"));
+  if (delivery.tiles.is_subset(before)) return;
+  delivery.tiles = Coalesced(delivery.tiles.intersect(before));
+}
+
 absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
                                     const std::vector<int64_t>& offsets) {
   const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
@@ -323,7 +365,12 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
   if (!out.tiles.is_subset(has_source)) {
     out.tiles = out.tiles.intersect(has_source);
   }
-  if (out.consumer == out.producer) Order(out);
+  const int32_t planes = ComponentOf(flow.consumer).planes;
+  if (planes >= 0 && planes == from.planes) {
+    OrderPlanes(out);
+  } else if (out.consumer == out.producer) {
+    Order(out);
+  }
   for (NestDelivery& known : nest_.deliveries) {
     if (known.consumer != out.consumer || known.group != out.group ||
         known.producer != out.producer ||

@@ -49,36 +49,11 @@ class TileIndices {
   std::vector<int64_t> parent_;  // by index
 };
 
-// How many values a hyperplane has.
-int64_t ExtentOf(const Nest& nest, const NestPoint& point,
-                 const AffineExpr& theta) {
-  const isl::map plane(
-      nest.context, absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
-                                 " -> [", IslText(theta, "i"), "] }"));
-  const isl::set values = point.domain.apply(plane);
-  return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
-}
-
 // Whether the values of a producer's hyperplane are not near those of the
 // consumer's tile, but of tiles all along it.
 bool IsWide(const Decomposition& part) { return IndexCount(part.rest) > 0; }
 
-int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
-  const auto side = static_cast<int64_t>(
-      std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
-  if (points == 1) return 1;
-  const int64_t least = std::max<int64_t>(kVector, side / 4);
-  int64_t out = std::min(side, CeilDiv(extent, kTilesPerWorker * workers));
-  out = std::max(out, least);
-  // Tiles of the same size, as nearly as can be.
-  out = CeilDiv(extent, CeilDiv(extent, out));
-  return CeilDiv(out, kVector) * kVector;
-}
-
-}  // namespace
-
-void ChooseSizes(const TargetSize& target, bool has_few_sources,
-                 absl::Span<const int64_t> widths, Nest& nest) {
+TileIndices JoinedIndices(const Nest& nest) {
   TileIndices indices(nest);
   for (const NestFlow& flow : nest.flows) {
     const int32_t producer =
@@ -101,16 +76,75 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
                    indices.Find(leaf.component, k));
     }
   }
+  return indices;
+}
+
+// By index whether it is one of planes.
+std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
+  std::vector<bool> out(indices.count(), false);
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    if (nest.components[c].planes < 0) continue;
+    out[static_cast<size_t>(indices.Find(static_cast<int32_t>(c), 0))] = true;
+  }
+  return out;
+}
+
+int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
+  const auto side = static_cast<int64_t>(
+      std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
+  if (points == 1) return 1;
+  const int64_t least = std::max<int64_t>(kVector, side / 4);
+  int64_t out = std::min(side, CeilDiv(extent, kTilesPerWorker * workers));
+  out = std::max(out, least);
+  // Tiles of the same size, as nearly as can be.
+  out = CeilDiv(extent, CeilDiv(extent, out));
+  return CeilDiv(out, kVector) * kVector;
+}
+
+}  // namespace
+
+int64_t ExtentOf(const Nest& nest, const NestPoint& point,
+                 const AffineExpr& theta) {
+  const isl::map plane(
+      nest.context, absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
+                                 " -> [", IslText(theta, "i"), "] }"));
+  const isl::set values = point.domain.apply(plane);
+  return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
+}
+
+bool HasMixedIndices(const Nest& nest) {
+  TileIndices indices = JoinedIndices(nest);
+  const std::vector<bool> is_plane = PlaneIndices(nest, indices);
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    const NestComponent& component = nest.components[c];
+    for (int32_t k = 1; component.planes >= 0 && k < component.rank; ++k) {
+      const int64_t at =
+          indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k));
+      if (is_plane[static_cast<size_t>(at)]) return true;
+    }
+  }
+  return false;
+}
+
+void ChooseSizes(const TargetSize& target, bool has_few_sources,
+                 absl::Span<const int64_t> widths, Nest& nest) {
+  TileIndices indices = JoinedIndices(nest);
+  const std::vector<bool> is_plane = PlaneIndices(nest, indices);
   std::vector<int64_t> extents(indices.count(), 1);
   std::vector<int> depths(indices.count(), 1);
   std::vector<int64_t> goals(indices.count(),
                              std::numeric_limits<int64_t>::max());
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
+    int depth = 0;
+    for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
+      const int64_t at = indices.Find(static_cast<int32_t>(c), k);
+      depth += is_plane[static_cast<size_t>(at)] ? 0 : 1;
+    }
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
-      depths[at] = std::max(depths[at], component.rank);
+      depths[at] = std::max(depths[at], depth);
       goals[at] = std::min(goals[at], component.point_goal);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
@@ -140,9 +174,15 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
   for (size_t c = 0; c < nest.components.size(); ++c) {
     NestComponent& component = nest.components[c];
     component.sizes.clear();
+    component.is_plane.clear();
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
+      component.is_plane.push_back(is_plane[at]);
+      if (is_plane[at]) {
+        component.sizes.push_back(1);
+        continue;
+      }
       component.sizes.push_back(
           widths.empty()
               ? std::max(SizeFor(extents[at], depths[at], goals[at], workers),

@@ -20,6 +20,14 @@ namespace dogged::dsl {
 void ChooseSizes(const TargetSize& target, bool has_few_sources,
                  absl::Span<const int64_t> widths, Nest& nest);
 
+// How many values a hyperplane has.
+int64_t ExtentOf(const Nest& nest, const NestPoint& point,
+                 const AffineExpr& theta);
+
+// Whether flows join an index of planes with one within planes, so that both
+// would have the size of the former.
+bool HasMixedIndices(const Nest& nest);
+
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_NEST_TILE_SIZES_H_

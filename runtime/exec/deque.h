@@ -63,6 +63,12 @@ class alignas(64) Deque {
     Publish();
     return out;
   }
+  // Whether there is an item of a larger priority; false without priorities.
+  bool HasMoreUrgent(int64_t priority) {
+    if (!by_priority_ || size() == 0) return false;
+    const std::lock_guard lock(mutex_);
+    return heap_.size() > 0 && heap_.MostUrgent() > priority;
+  }
   // Sequentially consistent with EventCount: a worker that announced its sleep
   // and then sees 0 is seen by a later push.
   int64_t size() const { return size_.load(std::memory_order_seq_cst); }

@@ -18,6 +18,9 @@ constexpr int64_t kQueueMax = 4096;
 constexpr size_t kReadyMax = 256;
 // Epilogues within epilogues: bounds the stack.
 constexpr int kDepthMax = 4;
+// How much more urgent others may be than a task that runs next because its
+// worker made it ready.
+constexpr int64_t kAheadMax = 512;
 // Consumers of one label wait until a worker draws them once so many others of
 // it have become ready, or are marked.
 constexpr int64_t kReadyAtOnce = 256;
@@ -104,6 +107,7 @@ void LocalRun::Work(Worker& worker) {
   std::unique_ptr<Activation> record;
   while (!stop_.load(std::memory_order_relaxed)) {
     if (record == nullptr) record = TakeTask(worker);
+    if (by_priority_) record = OrLeaf(worker, std::move(record));
     if (record == nullptr) {
       CountResults(std::exchange(worker.results, 0));
       AwaitWork(worker);
@@ -144,9 +148,30 @@ std::unique_ptr<Activation> LocalRun::TakeLeaf(Worker& worker, bool always) {
   while (sources_.DrawLeaves(max, worker.batch) && !stop_.load()) {
     worker.batch_record = nullptr;
     // A batch may hold no leaf at all: some domains are not exact.
-    if (auto record = TakeOfBatch(worker)) return record;
+    if (auto record = TakeOfBatch(worker)) {
+      const TaskClass& c = relations_.ClassOf(record->task);
+      leaf_priority_.store(c.priority.Evaluate(record->task.index),
+                           std::memory_order_relaxed);
+      return record;
+    }
   }
   return nullptr;
+}
+
+std::unique_ptr<Activation> LocalRun::OrLeaf(
+    Worker& worker, std::unique_ptr<Activation> record) {
+  if (record == nullptr || !sources_.HasLeaves()) return record;
+  const int64_t ahead =
+      leaf_priority_.load(std::memory_order_relaxed) - kAheadMax;
+  if (record->priority >= ahead) return record;
+  // Leaves that the worker has drawn come first.
+  const bool has_batch = !worker.batch.IsEmpty();
+  if (has_batch && worker.batch.use >= 0) return record;
+  auto leaf =
+      has_batch ? TakeOfBatch(worker) : TakeLeaf(worker, /*always=*/false);
+  if (leaf == nullptr) return record;
+  queues_.Push(worker.id, std::move(record));
+  return leaf;
 }
 
 std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
@@ -310,7 +335,14 @@ std::unique_ptr<Activation> LocalRun::FlushReady(Worker& worker,
     queues_.Push(worker.id, std::move(record));
   }
   worker.ready.clear();
-  return next;
+  if (!by_priority_ || next == nullptr) return next;
+  // Nor does a chain run ahead of all that is due before it: its values would
+  // be held until the others have come up with it.
+  if (!queues_.HasMoreUrgent(worker.id, next->priority + kAheadMax)) {
+    return next;
+  }
+  queues_.Push(worker.id, std::move(next));
+  return queues_.TakeOwn(worker.id);
 }
 
 absl::Status LocalRun::BindOfLoop(Worker& worker, const Label& label,

@@ -6,7 +6,8 @@
 // that has very many; then the oldest of the nearest worker; then a leaf, as
 // long as live values are below the start limit. With priorities, each worker
 // takes the most urgent of its queue, but first a task that its last one has
-// made ready: updates of a tile follow one another while it is in the cache.
+// made ready: updates of a tile follow one another while it is in the cache,
+// unless others are more urgent by far.
 //
 // Memory: the frontier. A value lives as long as a ready or partly activated
 // task holds it; a task that would make a full queue longer runs at once.
@@ -109,6 +110,9 @@ class LocalRun {
   // The next task for `worker`; null if it found none.
   std::unique_ptr<Activation> TakeTask(Worker& worker);
   std::unique_ptr<Activation> TakeLeaf(Worker& worker, bool always);
+  // `record`, or a leaf where that is far more urgent.
+  std::unique_ptr<Activation> OrLeaf(Worker& worker,
+                                     std::unique_ptr<Activation> record);
   // The next of the worker's batch that can run; null if none can.
   std::unique_ptr<Activation> TakeOfBatch(Worker& worker);
   // How many tasks the next batch may have, by the time that the last one took.
@@ -153,6 +157,8 @@ class LocalRun {
 
   SystemClock clock_;
   TaskSources sources_;
+  // Of the leaf that was drawn last.
+  std::atomic<int64_t> leaf_priority_{std::numeric_limits<int64_t>::max()};
   std::atomic<bool> held_back_{false};  // a worker sleeps for want of memory
   std::atomic<int> waiting_count_{0};
 

@@ -54,6 +54,10 @@ class ReadyQueues {
     if (auto item = TakeOwn(worker)) return item;
     return Steal(worker);
   }
+  // Whether the worker has a task of its own with a larger priority.
+  bool HasMoreUrgent(int worker, int64_t priority) {
+    return At(worker).HasMoreUrgent(priority);
+  }
   int64_t SizeOf(int worker) const { return queues_[worker]->size(); }
   bool IsEmpty() const {
     for (const auto& queue : queues_) {

@@ -17,6 +17,8 @@ template <typename Item>
 class UrgencyHeap {
  public:
   size_t size() const { return entries_.size(); }
+  // The largest priority; there is an item.
+  int64_t MostUrgent() const { return entries_.front().priority; }
   void Push(std::unique_ptr<Item> item) {
     const int64_t priority = item->priority;
     entries_.push_back({priority, pushed_++, std::move(item)});

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "tests/exec/programs.h"
@@ -128,6 +129,34 @@ TEST(LocalRun, StartsLeavesWhenNothingElseCanRun) {
                             /*start_bytes_max=*/0);
   ASSERT_TRUE(out.status.ok()) << out.status.message();
   EXPECT_EQ(out.progress.tasks_executed, 40 * 11);
+}
+
+// Chains from many leaves, where a later step is far less urgent.
+TEST(LocalRun, NoChainRunsFarAheadOfTheOthers) {
+  constexpr int64_t kChains = 20;
+  constexpr int64_t kSteps = 10;
+  ProgramBuilder b("chains");
+  const int32_t u = b.AddArray({.name = "u", .rank = 2});
+  const AffineExpr i = AffineExpr::Index(0);
+  const AffineExpr t = AffineExpr::Index(1);
+  const AffineExpr one = AffineExpr::Constant(1);
+  b.AddClass({.name = "step",
+              .domain = Domain::Box({{"i", 0, kChains}, {"t", 0, kSteps}}),
+              .creates = {{u, {i, t}}},
+              .uses = {{u, {i, t - one}, AtLeastZero(t - one)}},
+              .kernel = b.AddKernel({"add", "test", ""}),
+              .priority = t * -1000});
+  b.AddResult(u, Domain::Box({{"i", 0, kChains}, {"t", kSteps, kSteps}}));
+  b.SetEveryTaskNeeded();
+  std::vector<int64_t> steps;
+  const KernelTable kernels = OneKernel([&steps](KernelCall& call) {
+    steps.push_back(call.task.index[1]);
+    return AddUp(call);
+  });
+  const Outcome out = RunOf(std::move(b).Build().value(), 1, kernels);
+  ASSERT_TRUE(out.status.ok()) << out.status.message();
+  EXPECT_EQ(std::ssize(steps), (kChains + 1) * (kSteps + 1));
+  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
 }
 
 TEST(LocalRun, EndsAtTheFirstErrorAndNamesTheTask) {

@@ -188,6 +188,69 @@ TEST(NestTest, IndicesThatOthersTellTakeNoPlace) {
   }
 }
 
+// Steps that follow one another are planes; where a plane has work for several
+// workers it is in tiles, else a tile has planes.
+TEST(NestTest, LargePlanesAreInTiles) {
+  CompileOptions options = NestOptions();
+  const std::string text =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/floyd.dog"));
+  options.parameters = {{"N", "400"}};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr(" tiles of 1 x "));
+  options.parameters = {{"N", "100"}};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::Not(testing::HasSubstr(" tiles of 1 x ")));
+}
+
+// A formula on the edges of a box has no tiles of what is between them.
+TEST(NestTest, EdgesTakeNoMorePlaceThanTheyAre) {
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "64"}, {"T", "16"}};
+  options.nest_widths = {8};
+  const Job job = MustCompile(
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/sweeps.dog")),
+      options);
+  int edges = 0;
+  for (const KernelSpec& spec : job.program.kernels) {
+    if (!absl::StartsWith(spec.name, "boundary u(i)(j)(t)")) continue;
+    ++edges;
+    const auto body = NestBody::Decode(spec.body);
+    ASSERT_TRUE(body.ok()) << body.status();
+    for (const NestBlock& block : body->blocks) {
+      EXPECT_LE(block.Count(), 8 * 8) << spec.name;
+    }
+  }
+  EXPECT_EQ(edges, 4);
+}
+
+// Values of A are read by a task each, those of B by all tasks of a column.
+TEST(NestTest, AFormulaThatIsReadSeldomIsComputedWhereItIsRead) {
+  const std::string text = R"(
+param N = 9
+input A(i)(k) for i = 0:N-1  k = 0:N-1 else sin(1.0*i*k)
+input B(k) for k = 0:N-1 else exp(0.1*k)
+boundary c(i)(0) = 0.1*i
+task update
+  creates c(i)(k+1) as n
+  for i = 0:N-1  k = 0:N-1
+  using
+    c(i)(k) as c
+    A(i)(k) as a
+    B(k) as b
+  code
+    n = c + 1.5*a*b
+  end code
+end task
+result c(:)(N)
+)";
+  CompileOptions options = NestOptions();
+  options.nest_widths = {4};
+  const std::string lowering = MustCompile(text, options).lowering;
+  EXPECT_THAT(lowering, testing::HasSubstr("input B"));
+  EXPECT_THAT(lowering, testing::Not(testing::HasSubstr("input A")));
+  ExpectBitsOfPoints(text, options, nullptr);
+}
+
 // Sums are rounded once they are whole, so a factor that is made of sums of
 // itself has no tiles by reductions.
 TEST(NestTest, AReductionThatIsMadeOfItselfRunsByPoints) {
@@ -208,7 +271,7 @@ TEST(NestTest, SurvivesAllFaults) {
     SCOPED_TRACE(path.filename().string());
     CompileOptions options = NestOptions();
     options.target = {.agents = 4};
-    options.nest_widths = {9};
+    options.nest_widths = {9, 7};
     Simulate(
         MustCompile(ReadFileText(path), options),
         {.agents = 4, .faults = ManyFaults(), .fault_span = absl::Seconds(1)},
