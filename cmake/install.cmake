@@ -11,9 +11,11 @@ install(TARGETS dogged_fabric dogged_rocksdb ${DOGGED_MODULES}
   LIBRARY DESTINATION lib/dogged NAMELINK_SKIP)
 # The library for C and C++, which finds the command relative to itself, too
 # (apps/client/client_process.cc), and what find_package() and pkg-config read.
-install(TARGETS dogged_client EXPORT dogged
+install(TARGETS dogged_client dogged_kernels EXPORT dogged
   LIBRARY DESTINATION lib NAMELINK_COMPONENT dev)
-install(FILES apps/client/dogged.h DESTINATION include COMPONENT dev)
+install(FILES apps/client/dogged.h apps/client/dogged.hpp
+  apps/client/dogged_builder.hpp apps/client/dogged_error.hpp
+  apps/client/dogged_kernel.hpp DESTINATION include COMPONENT dev)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/dogged-config-version.cmake
   COMPATIBILITY SameMinorVersion)

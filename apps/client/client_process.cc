@@ -43,7 +43,7 @@ std::string FolderOfLibrary() {
   return text.substr(0, text.rfind('/'));
 }
 
-// What is to be done in the child, and freed here.
+// Acts of the child before it runs the command; freed here.
 class SpawnActions {
  public:
   explicit SpawnActions(int socket) {
@@ -148,7 +148,7 @@ void ClientProcess::End() {
     ready = poll(&waiting, 1, kPatienceMs);
   } while (ready < 0 && errno == EINTR);
   if (process.number() < 0 || ready == 0) kill(pid_, SIGKILL);
-  // It is gone where the user's process has its children reaped by the system.
+  // No child is left where the user's process lets the system reap them.
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;

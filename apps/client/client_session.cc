@@ -9,7 +9,7 @@
 namespace dogged {
 namespace {
 
-// Of docs/JSON.md.
+// The schema of docs/JSON.md.
 constexpr int64_t kSchema = 1;
 
 }  // namespace

@@ -52,7 +52,7 @@ class ClientSession {
 
   std::mutex mutex_;
   std::map<int64_t, std::weak_ptr<ClientJob>> jobs_;
-  // Of runs whose number the one who submits has not got yet.
+  // Events of runs whose number the submitting thread has not got yet.
   std::map<int64_t, std::vector<nlohmann::json>> early_;
   int64_t last_run_ = 0;
   bool has_ended_ = false;

@@ -20,8 +20,8 @@ int TypeOf(const std::string& name);
 std::string ShapeText(int rank, const int64_t* extents);
 // Bytes of such a value; -1 if there can't be so many.
 int64_t BytesOf(int type, int rank, const int64_t* extents);
-// Of an object with "type" and "shape". Errors: DOGGED_JOB_FAILED, for what
-// only a command of another release says.
+// The value of an object with "type" and "shape". Errors: DOGGED_JOB_FAILED,
+// for what only a command of another release says.
 ClientError ValueFrom(const nlohmann::json& object, dogged_view& out);
 
 }  // namespace dogged

@@ -45,7 +45,7 @@ class BlockedSignals {
 };
 
 size_t CountOf(const nlohmann::json& answer) {
-  // Of the hello it is a truth value.
+  // In the hello this field is a truth value.
   return static_cast<size_t>(
       std::max<int64_t>(0, NumberIn(answer, "descriptors")));
 }
@@ -132,7 +132,7 @@ void ClientWire::Tell(nlohmann::json fields) {
   (void)Send(std::move(fields), {}, /*is_awaited=*/false, number);
 }
 
-// What is not written is not answered: the reader finds the end.
+// A line that can't be written is not answered: the reader finds the end.
 void ClientWire::Write(const std::string& line,
                        const std::vector<int>& descriptors) {
   size_t at = 0;

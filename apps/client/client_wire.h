@@ -2,7 +2,8 @@
 // (docs/JSON.md), and the thread that reads.
 //
 // The thread reads always, so neither end ever waits for the other one to read.
-// It blocks all signals: handlers of the user's run in the user's threads.
+// This thread blocks all signals: handlers of the user's run in the user's
+// threads.
 //
 // Thread-safe, but for Start() and Close(), which are called once.
 #ifndef DOGGED_APPS_CLIENT_CLIENT_WIRE_H_

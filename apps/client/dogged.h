@@ -89,8 +89,8 @@ int dogged_open(int abi, const dogged_options* options, dogged_session** out);
 int dogged_close(dogged_session* session);
 /* So many more own agents. They join running jobs. */
 int dogged_start(dogged_session* session, int agents);
-/* What agents say of themselves, as of "status" in docs/JSON.md. `*json` is the
- * caller's, to be freed with dogged_release(). */
+/* Agents as they say of themselves, as of "status" in docs/JSON.md. `*json` is
+ * the caller's, to be freed with dogged_release(). */
 int dogged_status(dogged_session* session, char** json);
 
 /* --- Programs --- */
@@ -118,7 +118,7 @@ int dogged_program_text(dogged_session* session, const char* text,
                         dogged_program** out);
 int dogged_program_file(dogged_session* session, const char* path,
                         dogged_parameters parameters, dogged_program** out);
-/* One result more, as "u(:)(10)", which is its name. Compiles again. */
+/* A further result, as "u(:)(10)", which is its name. Compiles again. */
 int dogged_program_want(dogged_program* program, const char* labels);
 int dogged_program_free(dogged_program* program); /* its jobs stay */
 
@@ -134,7 +134,7 @@ int dogged_program_input(dogged_program* program, size_t index,
                          dogged_array* out); /* that submit wants */
 int dogged_program_result(dogged_program* program, size_t index,
                           const char** name);
-/* What the compiler says of it, as of "check" in docs/JSON.md, with warnings.
+/* The compiler's words about it, as of "check" in docs/JSON.md, with warnings.
  * Lives as long as the program. */
 int dogged_program_facts(dogged_program* program, const char** json);
 
@@ -157,7 +157,7 @@ typedef struct dogged_submission {
   double redo_seconds; /* of work that one lost agent may cost */
 } dogged_submission;
 
-/* Memory for an input, zeroed. It is lent to jobs without a copy; all other
+/* Memory for an input, zeroed, that is lent to jobs without a copy; all other
  * memory is copied before dogged_submit() returns. Lent memory may be read and
  * written after that: the job keeps what there was. A second job gets a copy of
  * it. dogged_release() ends the caller's use of it, not the job's. */
@@ -221,7 +221,7 @@ typedef struct dogged_event {
 } dogged_event;
 
 /* A descriptor that can be read, by poll() and the like, while an event waits.
- * It is the job's: neither to be read from nor closed. */
+ * The job owns it: neither to be read from nor closed. */
 int dogged_job_fd(dogged_job* job, int* fd);
 /* The next event; does not wait. The last one is DOGGED_DONE or
  * DOGGED_FAILED. */

@@ -54,7 +54,7 @@ result u(:)(:)
 )";
 constexpr std::array<int64_t, 2> kShape = {5, 4};
 
-// What the last failure of this thread says.
+// The words of this thread's last failure.
 std::string Said() { return dogged_last_error()->message; }
 
 dogged_session* OpenAgents(int agents) {

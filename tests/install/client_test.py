@@ -23,7 +23,9 @@ BUILD, SOURCE = map(os.path.abspath, sys.argv[2:4])
 CASE = sys.argv[4]
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
 # What the programs of the page end their output with, in its order.
-SAID = {"c": ["20001 values, phi(10000) = ", "u(999) = 1998\n"]}
+SAID = {"c": ["20001 values, phi(10000) = ", "u(999) = 1998\n"],
+        "cpp": ["201 values from 1 to 0\n",
+                "L is 300 x 300, and L L' - A as good as 0\n"]}
 CXX = """#include <dogged.h>
 
 #include <cstdio>
@@ -75,7 +77,7 @@ def run(prefix, program, said, **more):
 
 
 def case_cmake():
-    (project,) = blocks("cmake")
+    project, _ = blocks("cmake")
     first, *_ = blocks("c")
     with Prefix(CMAKE, BUILD) as prefix, tempfile.TemporaryDirectory() as folder:
         write(folder, "heat.c", first)
@@ -102,13 +104,31 @@ def case_pkg_config():
                 PKG_CONFIG_PATH=os.path.join(library, "pkgconfig"))).stdout)
         programs = [("c", "cc", "-std=c99", text, said)
                     for text, said in zip(blocks("c"), SAID["c"], strict=True)]
-        programs.append(("cc", "c++", "-std=c++20", CXX, "phi(100) = "))
+        programs += [("cc", "c++", "-std=c++20", CXX, "phi(100) = "),
+                     ("cc", "c++", "-std=c++20", blocks("cpp")[0],
+                      SAID["cpp"][0])]
         for ending, compiler, standard, text, said in programs:
             write(folder, f"program.{ending}", text)
             program = os.path.join(folder, "program")
             commanded(compiler, standard, *STRICT, f"program.{ending}", *flags,
                       "-o", program, cwd=folder)
             run(prefix, program, said, LD_LIBRARY_PATH=library)
+
+
+def case_kernels():
+    """Kernels of one's own, in a library beside the program."""
+    _, project = blocks("cmake")
+    _, header, kernels, program = blocks("cpp")
+    with Prefix(CMAKE, BUILD) as prefix, tempfile.TemporaryDirectory() as folder:
+        for name, text in (("CMakeLists.txt", project), ("kernels.h", header),
+                           ("kernels.cc", kernels), ("cholesky.cc", program)):
+            write(folder, name, text)
+        build = os.path.join(folder, "build")
+        commanded(CMAKE, "-S", folder, "-B", build,
+                  f"-DCMAKE_PREFIX_PATH={prefix.path}",
+                  f"-DCMAKE_CXX_FLAGS={' '.join(STRICT)}")
+        commanded(CMAKE, "--build", build)
+        run(prefix, os.path.join(build, "cholesky"), SAID["cpp"][1])
 
 
 def case_exports():

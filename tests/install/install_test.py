@@ -49,6 +49,8 @@ def case_files():
            if not any(path.startswith(folder) for folder in FOLDERS)}
     wanted = {"bin/dogged", "lib/dogged/dogged_fabric.so",
               "lib/dogged/dogged_rocksdb.so", "include/dogged.h",
+              "include/dogged.hpp", "include/dogged_builder.hpp",
+              "include/dogged_error.hpp", "include/dogged_kernel.hpp",
               "lib/libdogged.so", "lib/libdogged.so.1", "lib/libdogged.so.1.0",
               "lib/pkgconfig/dogged.pc",
               "share/bash-completion/completions/dogged",
