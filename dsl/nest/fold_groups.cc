@@ -28,7 +28,7 @@ class GroupFolder {
 
  private:
   isl::union_map Empty() const { return isl::union_map(nest_.context, "{ }"); }
-  void AddPoint(const NestPoint& point);
+  void AddPoint(int32_t p);
   isl::union_set Packed() const;
 
   const Nest& nest_;
@@ -48,7 +48,7 @@ GroupFolder::GroupFolder(const Nest& nest, int32_t component, int32_t group)
       at_(component),
       group_(group) {
   for (const int32_t p : component_.points) {
-    AddPoint(nest_.points[static_cast<size_t>(p)]);
+    AddPoint(p);
   }
   const isl::map later = isl::manage(isl_map_lex_lt(
       isl_space_set_alloc(isl::ctx(nest_.context).get(), 0,
@@ -59,7 +59,8 @@ GroupFolder::GroupFolder(const Nest& nest, int32_t component, int32_t group)
                 .intersect(same_tile);
 }
 
-void GroupFolder::AddPoint(const NestPoint& point) {
+void GroupFolder::AddPoint(int32_t p) {
+  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
   const std::vector<std::string> tile = IslNames("T", component_.rank);
   const isl::map tiles(
       nest_.context,
@@ -73,6 +74,11 @@ void GroupFolder::AddPoint(const NestPoint& point) {
     if (touch.group == group_) {
       writes_ = writes_.unite(isl::union_map(touch.relation));
     }
+  }
+  for (const NestMirror& mirror : nest_.mirrors) {
+    if (mirror.point != p || mirror.group != group_) continue;
+    writes_ = writes_.unite(isl::union_map(
+        point.creates[static_cast<size_t>(mirror.create)].relation));
   }
   for (const NestTouch& touch : point.uses) {
     if (touch.group == group_) {
@@ -197,41 +203,33 @@ void FoldGroup(Nest& nest, int32_t component, int32_t g) {
 
 }  // namespace
 
-void FoldGroups(Nest& nest) {
-  for (size_t c = 0; c < nest.components.size(); ++c) {
-    NestComponent& component = nest.components[c];
-    if (component.result >= 0 ||
-        nest.points[static_cast<size_t>(component.points.front())]
-            .reduce.has_value()) {
-      continue;
-    }
-    for (size_t g = 0; g < component.groups.size(); ++g) {
-      NestGroup& group = component.groups[g];
-      const auto number = static_cast<int32_t>(g);
-      const bool is_mirror = std::any_of(
-          nest.mirrors.begin(), nest.mirrors.end(),
-          [&](const NestMirror& mirror) {
-            return mirror.group == number &&
-                   nest.points[static_cast<size_t>(mirror.point)].component ==
-                       static_cast<int32_t>(c);
-          });
-      if (!group.is_made && !group.is_input) {
-        FlattenGroup(nest, static_cast<int32_t>(c), number);
-      }
-      if (!group.is_made || is_mirror) continue;
+void FoldGroups(int32_t c, Nest& nest) {
+  NestComponent& component = nest.components[static_cast<size_t>(c)];
+  if (component.result >= 0 ||
+      nest.points[static_cast<size_t>(component.points.front())]
+          .reduce.has_value()) {
+    return;
+  }
+  component.parallel = component.parallel_member;
+  for (size_t g = 0; g < component.groups.size(); ++g) {
+    NestGroup& group = component.groups[g];
+    const auto number = static_cast<int32_t>(g);
+    if (!group.is_made && !group.is_input) FlattenGroup(nest, c, number);
+    if (!group.is_made) continue;
+    if (group.is_folded.empty()) {
       const OperationBudget budget(nest.context, kOperationsMax);
       try {
-        FoldGroup(nest, static_cast<int32_t>(c), number);
+        FoldGroup(nest, c, number);
       } catch (const isl::exception&) {
         group.is_folded.clear();
       }
-      // Points of a parallel loop must not meet in an element.
-      for (size_t d = 0; d < group.is_folded.size(); ++d) {
-        const auto inner = static_cast<size_t>(component.inner);
-        if (group.is_folded[d] && component.inner >= 0 &&
-            group.factors[d][inner] != 0) {
-          component.parallel = -1;
-        }
+    }
+    // Points of a parallel loop must not meet in an element.
+    for (size_t d = 0; d < group.is_folded.size(); ++d) {
+      const auto inner = static_cast<size_t>(component.inner);
+      if (group.is_folded[d] && component.inner >= 0 &&
+          group.factors[d][inner] != 0) {
+        component.parallel = -1;
       }
     }
   }

@@ -6,10 +6,10 @@
 
 namespace dogged::dsl {
 
-// Folds groups that tiles make along each dimension in which one plane is
-// enough: no element is overwritten before it was read, or packed, for the last
-// time. A group is left as it is where isl takes long over it.
-void FoldGroups(Nest& nest);
+// Folds groups that tiles of `component` make along each dimension in which one
+// plane is enough: no element is overwritten before it was read, or packed, for
+// the last time. A group is left as it is where isl takes long over it.
+void FoldGroups(int32_t component, Nest& nest);
 
 }  // namespace dogged::dsl
 

@@ -34,7 +34,6 @@ constexpr int64_t kFewer = 8;  // times
 // Values of a tile's buffers: as a rule, and where that can't be.
 constexpr int64_t kElements = int64_t{1} << 22;
 constexpr int64_t kElementsMax = int64_t{1} << 24;
-constexpr int64_t kNoLimit = int64_t{1} << 62;
 // Of a plane's number in the priority of its tiles, beside their own.
 constexpr int64_t kPlaneWeight = 256;
 
@@ -274,45 +273,52 @@ bool Shrink(const std::vector<int32_t>& components, int64_t least, Nest& nest) {
   return true;
 }
 
-absl::Status FindFlows(const NestTarget& target, int64_t elements_max,
-                       Nest& nest) {
+absl::Status FindFlows(const NestTarget& target, Nest& nest) {
   ChooseSizes(target.size, /*has_few_sources=*/false, target.widths, nest);
-  absl::Status found = FindTileFlows(nest, elements_max);
+  absl::Status found = FindTileFlows(nest);
   if (!absl::IsOutOfRange(found)) return found;
   ChooseSizes(target.size, /*has_few_sources=*/true, target.widths, nest);
-  return FindTileFlows(nest, elements_max);
+  return FindTileFlows(nest);
 }
 
-// Tiles of `least` points or more that touch at most so many values.
+// Components whose tiles hold more than so many values, once versions that
+// overwrite each other are counted once.
+std::vector<int32_t> FoldUntil(int64_t elements_max, Nest& nest) {
+  const std::vector<int32_t> beyond = ComponentsBeyond(nest, elements_max);
+  for (const int32_t c : beyond) FoldGroups(c, nest);
+  return ComponentsBeyond(nest, elements_max);
+}
+
+// Tiles of `least` points or more that hold at most so many values.
 absl::Status FindTiles(const NestTarget& target, int64_t least,
                        int64_t elements_max, Nest& nest) {
   for (NestComponent& component : nest.components) {
     component.point_goal = kPoints;
   }
   while (true) {
-    const absl::Status found = FindFlows(target, elements_max, nest);
-    if (!absl::IsResourceExhausted(found)) return found;
-    const auto beyond = ComponentsBeyond(nest, elements_max);
-    if (!Shrink(beyond, least, nest)) return found;
+    DOGGED_RETURN_IF_ERROR(FindFlows(target, nest));
+    const std::vector<int32_t> beyond = FoldUntil(elements_max, nest);
+    if (beyond.empty()) return absl::OkStatus();
+    if (Shrink(beyond, least, nest)) continue;
+    const NestComponent& component =
+        nest.components[static_cast<size_t>(beyond.front())];
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "a tile of task ",
+        nest.points[static_cast<size_t>(component.points.front())].name,
+        " would hold more than ", elements_max, " values at once"));
   }
 }
 
 absl::Status FindTiles(const NestTarget& target, Nest& nest) {
-  absl::Status found;
-  for (const int64_t elements : {kElements, kElementsMax}) {
-    found = FindTiles(target, kFewer, elements, nest);
-    if (absl::IsResourceExhausted(found)) continue;
-    if (found.ok()) FoldGroups(nest);
-    return found;
+  absl::Status found = FindTiles(target, kFewer, kElements, nest);
+  if (absl::IsResourceExhausted(found)) {
+    found = FindTiles(target, 1, kElementsMax, nest);
   }
-  // Such small tiles may hold less than they touch, as versions overwrite each
-  // other.
-  DOGGED_RETURN_IF_ERROR(FindFlows(target, kNoLimit, nest));
-  FoldGroups(nest);
-  if (ComponentsBeyond(nest, kElementsMax).empty()) return absl::OkStatus();
-  found = FindTiles(target, 1, kElementsMax, nest);
-  if (found.ok()) FoldGroups(nest);
-  return found;
+  if (!found.ok()) return found;
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    FoldGroups(static_cast<int32_t>(c), nest);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Program> Lower(const PointProgram& points,

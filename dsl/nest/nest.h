@@ -128,6 +128,7 @@ struct NestComponent {
   // The order's dimension that runs innermost, if its points need nothing of
   // each other; -1 if there is none.
   int32_t parallel = -1;
+  int32_t parallel_member = -1;  // the same, before buffers are folded
   // The tile index that runs innermost in a tile; -1 without any.
   int32_t inner = -1;
   int32_t order_rank = 0;

@@ -98,9 +98,20 @@ std::string MapText(const AffineMap& map) {
   return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
 }
 
+// Whether what no result needs can be left out, everywhere or nowhere: who
+// reads it is left out, too.
+bool IsNeededKnown(const PointProgram& points) {
+  const auto is_known = [](const auto& c) { return c.needed.has_value(); };
+  return !points.every_task_needed &&
+         std::all_of(points.classes.begin(), points.classes.end(), is_known) &&
+         std::all_of(points.reductions.begin(), points.reductions.end(),
+                     is_known);
+}
+
 class NestReader {
  public:
-  NestReader(const PointProgram& points, isl::ctx context) : points_(points) {
+  NestReader(const PointProgram& points, isl::ctx context)
+      : points_(points), needed_only_(IsNeededKnown(points)) {
     nest_.context = context;
     nest_.array_count = static_cast<int32_t>(points.arrays.size());
   }
@@ -123,6 +134,7 @@ class NestReader {
                   const Guard& guard) const;
 
   const PointProgram& points_;
+  const bool needed_only_;
   Nest nest_;
 };
 
@@ -200,9 +212,7 @@ absl::Status NestReader::AddClass(const PointClass& c) {
   NestPoint point{.name = c.name,
                   .tuple = absl::StrCat("S", nest_.points.size()),
                   .dims = c.domain.size()};
-  const bool is_needed_known = !points_.every_task_needed && c.needed;
-  point.domain =
-      Points(point, DomainText(is_needed_known ? *c.needed : c.domain));
+  point.domain = Points(point, DomainText(needed_only_ ? *c.needed : c.domain));
   if (point.domain.is_empty()) return absl::OkStatus();
   if (c.body == PointClass::Body::kInput) {
     CodeBuilder builder(point.code);
@@ -316,7 +326,10 @@ void NestReader::AddReduction(size_t r) {
   leaf.reduce = NestReduce{.step = NestReduce::Step::kAdd,
                            .kind = reduction.kind,
                            .element = element};
-  leaf.domain = Points(leaf, DomainText(reduction.over));
+  const std::string wanted =
+      DomainText(needed_only_ ? *reduction.needed : reduction.domain);
+  leaf.domain =
+      Points(leaf, absl::StrCat(DomainText(reduction.over), " and ", wanted));
   leaf.creates.push_back(Touch(leaf, partials, own, {}));
   leaf.uses.push_back(Touch(leaf, reduction.source, reduction.source_map, {}));
   leaf.code.index_count = std::max(1, leaf.dims);
@@ -327,7 +340,8 @@ void NestReader::AddReduction(size_t r) {
                  .dims = kept};
   root.reduce = leaf.reduce;
   root.reduce->step = NestReduce::Step::kRound;
-  root.domain = Points(root, DomainText(reduction.domain));
+  root.domain = Points(root, wanted);
+  if (root.domain.is_empty()) return;
   root.creates.push_back(Touch(root, reduction.array, reduction.map, {}));
   root.code.index_count = std::max(1, kept);
   root.code.stores = {{.element = element}};

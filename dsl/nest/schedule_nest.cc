@@ -308,7 +308,9 @@ void Scheduler::Arrange(NestComponent& component) {
     best = score;
   }
   const auto inner = static_cast<size_t>(component.inner);
-  if (component.is_coincident[inner]) component.parallel = component.rank - 1;
+  if (component.is_coincident[inner]) {
+    component.parallel = component.parallel_member = component.rank - 1;
+  }
   std::vector<std::string> order;
   for (int32_t d = 0; d < component.order_rank; ++d) {
     if (d < component.rank && d == component.inner) continue;

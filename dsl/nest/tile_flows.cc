@@ -124,7 +124,7 @@ absl::Status ForEachWay(
 class TileFlows {
  public:
   explicit TileFlows(Nest& nest) : nest_(nest) {}
-  absl::Status Find(int64_t elements_max);
+  absl::Status Find();
 
  private:
   NestComponent& ComponentOf(int32_t point) {
@@ -556,7 +556,7 @@ void TileFlows::MakeParcels() {
   }
 }
 
-absl::Status TileFlows::Find(int64_t elements_max) {
+absl::Status TileFlows::Find() {
   nest_.parcels.clear();
   nest_.deliveries.clear();
   nest_.mirrors.clear();
@@ -592,15 +592,6 @@ absl::Status TileFlows::Find(int64_t elements_max) {
       add(point.inputs[r], point.uses.size() + r, true);
     }
   }
-  const std::vector<int32_t> beyond = ComponentsBeyond(nest_, elements_max);
-  if (!beyond.empty()) {
-    const NestComponent& component =
-        nest_.components[static_cast<size_t>(beyond.front())];
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "a tile of task ",
-        nest_.points[static_cast<size_t>(component.points.front())].name,
-        " would hold more than ", elements_max, " values at once"));
-  }
   for (const NestFlow& flow : nest_.flows) {
     DOGGED_RETURN_IF_ERROR(AddFlow(flow));
   }
@@ -613,9 +604,7 @@ absl::Status TileFlows::Find(int64_t elements_max) {
 
 }  // namespace
 
-absl::Status FindTileFlows(Nest& nest, int64_t elements_max) {
-  return TileFlows(nest).Find(elements_max);
-}
+absl::Status FindTileFlows(Nest& nest) { return TileFlows(nest).Find(); }
 
 std::vector<int32_t> ComponentsBeyond(const Nest& nest, int64_t elements_max) {
   std::vector<int32_t> out;

@@ -16,9 +16,8 @@ namespace dogged::dsl {
 
 // Fills in tiles, groups, parcels, deliveries and mirrors. Errors:
 // kOutOfRange where a tile would read from more tiles than a description can
-// name, kResourceExhausted, with groups and no more, if there are
-// ComponentsBeyond `elements_max`.
-absl::Status FindTileFlows(Nest& nest, int64_t elements_max);
+// name.
+absl::Status FindTileFlows(Nest& nest);
 
 // Components whose tiles have buffers of more than `elements_max` values;
 // versions that overwrite each other count once (fold_groups.h).

@@ -13,8 +13,10 @@
 namespace dogged::dsl {
 namespace {
 
-// Tiles along an index that each worker should find.
+// Tiles along an index that each worker should find: more where tiles wait for
+// each other along all indices, so that few can go side by side.
 constexpr int64_t kTilesPerWorker = 2;
+constexpr int64_t kWaitingTilesPerWorker = 8;
 // Tiles that one use may be made in, half of what a description may name.
 constexpr int64_t kSources = 32;
 // Vectors of any processor fit as often as possible.
@@ -89,12 +91,12 @@ std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
   return out;
 }
 
-int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t workers) {
+int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t tiles) {
   const auto side = static_cast<int64_t>(
       std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
   if (points == 1) return 1;
   const int64_t least = std::max<int64_t>(kVector, side / 4);
-  int64_t out = std::min(side, CeilDiv(extent, kTilesPerWorker * workers));
+  int64_t out = std::min(side, CeilDiv(extent, tiles));
   out = std::max(out, least);
   // Tiles of the same size, as nearly as can be.
   out = CeilDiv(extent, CeilDiv(extent, out));
@@ -132,10 +134,15 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
   const std::vector<bool> is_plane = PlaneIndices(nest, indices);
   std::vector<int64_t> extents(indices.count(), 1);
   std::vector<int> depths(indices.count(), 1);
+  std::vector<bool> is_waiting(indices.count(), false);
   std::vector<int64_t> goals(indices.count(),
                              std::numeric_limits<int64_t>::max());
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
+    const bool has_coincident =
+        std::find(component.is_coincident.begin(),
+                  component.is_coincident.end(),
+                  true) != component.is_coincident.end();
     int depth = 0;
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const int64_t at = indices.Find(static_cast<int32_t>(c), k);
@@ -145,6 +152,7 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
       depths[at] = std::max(depths[at], depth);
+      is_waiting[at] = is_waiting[at] || !has_coincident;
       goals[at] = std::min(goals[at], component.point_goal);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
@@ -185,8 +193,11 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       }
       component.sizes.push_back(
           widths.empty()
-              ? std::max(SizeFor(extents[at], depths[at], goals[at], workers),
-                         least[at])
+              ? std::max(
+                    SizeFor(extents[at], depths[at], goals[at],
+                            workers * (is_waiting[at] ? kWaitingTilesPerWorker
+                                                      : kTilesPerWorker)),
+                    least[at])
               : widths[at % widths.size()]);
     }
   }

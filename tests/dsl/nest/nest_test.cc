@@ -251,6 +251,81 @@ result c(:)(N)
   ExpectBitsOfPoints(text, options, nullptr);
 }
 
+// No result needs the sums of any other column than N, so their terms are not
+// there.
+TEST(NestTest, SumsThatNothingNeedsAreLeftOut) {
+  const std::string text = R"(
+param N = 6
+task line
+  creates a(i)(j) as n
+  for i = 0:N  j = 0:N
+  code
+    n = 2*i + j
+  end code
+end task
+reduce s(j) = sum(a(i)(j)) for j = 0:N over i = 0:N
+task last
+  creates z(k) as n
+  for k = 0:N
+  using s(N) as x
+  code
+    n = x + k
+  end code
+end task
+result z
+)";
+  CompileOptions options = NestOptions();
+  for (const int64_t width : {2, 8}) {
+    options.nest_widths = {width};
+    ExpectBitsOfPoints(text, options, nullptr);
+  }
+}
+
+// Versions of an element overwrite each other, the first too, which another
+// task makes: tiles hold the matrix, not its steps, and so can be large.
+TEST(NestTest, TilesHoldNoVersionsOfWhatIsUpdated) {
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "1500"}};
+  const std::string text = R"(
+param N = 9
+boundary T(i)(i) = 0.5*i where i < N
+boundary T(i)(i-1) = 0
+task begin
+  creates t(i)(j)(i) as n
+  for i = 0:N-2  j = i+1:N-1
+  using T(i+1)(j-1) as a
+  code
+    n = a + 1
+  end code
+end task
+task split
+  creates t(i)(j)(k) as n
+  for i = 0:N-3  j = i+2:N-1  k = i+1:j-1
+  using
+    t(i)(j)(k-1) as a
+    T(i)(k) as b
+    T(k+1)(j) as c
+  code
+    n = max(a, b + c)
+  end code
+end task
+task give
+  creates T(i)(j) as n
+  for i = 0:N-2  j = i+1:N-1
+  using t(i)(j)(j-1) as a
+  code
+    n = a
+  end code
+end task
+result T(i)(j) for i = 0:N-1  j = i:N-1
+)";
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr("8 tiles of 192 x 192"));
+  options.parameters = {{"N", "19"}};
+  options.nest_widths = {5};
+  ExpectBitsOfPoints(text, options, nullptr);
+}
+
 // Sums are rounded once they are whole, so a factor that is made of sums of
 // itself has no tiles by reductions.
 TEST(NestTest, AReductionThatIsMadeOfItselfRunsByPoints) {
