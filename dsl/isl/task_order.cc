@@ -119,7 +119,8 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
 
 // True if no chain of `dependences` comes back to a point where it was: where
 // they lead in a ring, some index falls along a part of them and rises along
-// none, and the others, by themselves, make no such chain either.
+// none, or the other way round, and the others, by themselves, make no such
+// chain either.
 //
 // Source: Karp, Miller and Winograd 1967, of systems of recurrences; here one
 // index at a time.
@@ -151,7 +152,7 @@ bool TaskOrder::IsOrdered(std::vector<Dependence> dependences) {
 
 bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
   for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
-    if (StepOf(dependence, i).value_or(0) > 0) return false;
+    if (StepOf(dependence, i).value_or(0) != 0) return false;
   }
   return true;
 }
@@ -160,14 +161,16 @@ bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
 bool TaskOrder::Falls(const std::vector<Dependence>& ring) {
   for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
     std::vector<Dependence> level;
-    const bool rises = std::any_of(
-        ring.begin(), ring.end(), [&](const Dependence& dependence) {
-          const std::optional<int64_t> step = StepOf(dependence, i);
-          if (step == 0) level.push_back(dependence);
-          return !step || *step < 0;
-        });
+    bool falls = false;
+    bool rises = false;
+    for (const Dependence& dependence : ring) {
+      const std::optional<int64_t> step = StepOf(dependence, i);
+      falls = falls || !step || *step > 0;
+      rises = rises || !step || *step < 0;
+      if (step == 0) level.push_back(dependence);
+    }
     // Other indices that prove it of all prove it of fewer: no way back.
-    if (!rises && level.size() < ring.size()) return IsOrdered(level);
+    if (falls != rises) return IsOrdered(level);
   }
   return false;
 }

@@ -466,6 +466,86 @@ TEST(Analysis, OrdersThreeFieldsOfNinePoints) {
   EXPECT_TRUE(three.program.every_task_needed);
 }
 
+// Within a step, one sweep after another: an index that grows along all of a
+// ring is as good as one that falls.
+TEST(Analysis, OrdersSweepsToAndFro) {
+  const Analysed sweeps = Analyse(R"(
+param N = 1000
+param T = 1000
+boundary u(i)(j)(0) = i + j
+boundary u(i)(0)(t) = 1 where t > 0
+boundary u(i)(N)(t) = 1 where t > 0
+boundary f(i)(0)(t) = 1
+boundary b(N)(j)(t) = 1
+boundary b(0)(j)(t) = 1
+boundary g(i)(0)(t) = 1
+boundary p(i)(0)(t) = 0
+boundary r(i)(0)(t) = 0
+task left_factor
+  creates p(i)(j)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using p(i)(j-1)(t) as a
+  code
+    n = 0.4/(1.8 - a)
+  end code
+end task
+task right_factor
+  creates r(i)(j)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using r(i)(j-1)(t) as a
+  code
+    n = 0.3/(1.6 - a)
+  end code
+end task
+task right
+  creates f(i)(j)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using
+    f(i)(j-1)(t) as l
+    u(j)(i-1)(t-1) as c
+    u(j)(i)(t-1) as d
+    u(j)(i+1)(t-1) as e
+    p(i)(j-1)(t) as w
+  code
+    n = w*l + c - d + e
+  end code
+end task
+task up
+  creates b(j)(i)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using b(j+1)(i)(t) as l  f(i)(j)(t) as c  p(i)(j)(t) as w
+  code
+    n = w*l - c
+  end code
+end task
+task across
+  creates g(i)(j)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using
+    g(i)(j-1)(t) as l
+    b(i-1)(j)(t) as c
+    b(i)(j)(t) as d
+    b(i+1)(j)(t) as e
+    r(i)(j-1)(t) as w
+  code
+    n = w*l + c - d + e
+  end code
+end task
+task back
+  creates u(i)(j)(t) as n
+  for t = 1:T  i = 1:N-1  j = 1:N-1
+  using u(i)(j+1)(t) as l  g(i)(j)(t) as c  r(i)(j)(t) as w
+  code
+    n = w*l - c
+  end code
+end task
+result u(i)(j)(T) for i = 1:N-1  j = 1:N-1
+)",
+                                  {});
+  EXPECT_TRUE(sweeps.is_good) << sweeps.text;
+  EXPECT_EQ(sweeps.text, "");
+}
+
 TEST(Analysis, GivesUpOnASchedule) {
   const Analysed knot = Analyse(kKnot, {});
   EXPECT_TRUE(knot.is_good) << knot.text;
