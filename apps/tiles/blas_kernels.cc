@@ -10,6 +10,7 @@
 #include "apps/tiles/lu_kernels.h"
 #include "apps/tiles/numeric_class.h"
 #include "apps/tiles/qr_kernels.h"
+#include "apps/tiles/solve_kernels.h"
 #include "apps/tiles/tile_call.h"
 #include "apps/tiles/triangle.h"
 #include "runtime/base/status.h"
@@ -153,6 +154,7 @@ void AddBlasKernels(KernelRegistry& registry) {
                 .run = General});
   AddLuKernels(registry);
   AddQrKernels(registry);
+  AddSolveKernels(registry);
   registry.Add({.name = "potrf",
                 .in_count = 1,
                 .out_count = 1,

@@ -13,7 +13,8 @@
 //
 // Only the lower triangle of potrf's a, and of syrk's c and r, has a meaning;
 // syrk leaves the rest of c as it is, potrf sets the rest of l to zero. Kernels
-// of LU and QR: see lu_kernels.h and qr_kernels.h.
+// of LU and QR, and those that solve: lu_kernels.h, qr_kernels.h and
+// solve_kernels.h.
 #ifndef DOGGED_APPS_TILES_BLAS_KERNELS_H_
 #define DOGGED_APPS_TILES_BLAS_KERNELS_H_
 

@@ -6,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/kernels/interpreter.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
@@ -491,9 +492,17 @@ std::string ShapeText(const Shape& shape) {
 
 static absl::Status WrongShape(const InputArray& content,
                                const Shape& expected) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("has shape ", ShapeText(content.shape()),
-                   ", the program wants ", ShapeText(expected)));
+  // A vector where a matrix of one column is wanted, say.
+  const bool has_as_many =
+      ElementCount(content.shape()) == ElementCount(expected) &&
+      !expected.empty();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "has shape ", ShapeText(content.shape()), ", the program wants ",
+      ShapeText(expected),
+      has_as_many
+          ? absl::StrCat("; NumPy's reshape(", absl::StrJoin(expected, ", "),
+                         ") makes it so, in the order of its rows")
+          : ""));
 }
 
 // A larger array than the program takes is refused as well: silently using a

@@ -1,0 +1,192 @@
+"""Linear systems of one's own matrices: apps/solve.
+
+Aim: the solutions of LU, Cholesky and least squares have a small residual, and
+LU's F and P are LAPACK's, whatever the blocks; a matrix that has no solution is
+named. Method: the binary itself, on one process and two agents, against plain
+loops.
+
+usage: solve_test.py DOGGED SOURCE_DIR CASE
+"""
+
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
+EPS = 2.0 ** -52
+SIZES = ((1, 1, 8), (9, 2, 4), (30, 70, 8), (40, 3, 64))
+
+
+def check(what, holds, report=""):
+    if not holds:
+        raise SystemExit(f"{what}\n{report}")
+
+
+def write_npy(path, rows):
+    """A matrix; of rows that are numbers a vector."""
+    if not isinstance(rows[0], list):
+        shape, rows = f"({len(rows)},)", [rows]
+    else:
+        shape = f"({len(rows)}, {len(rows[0])})"
+    head = ("{'descr': '<f8', 'fortran_order': False, 'shape': "
+            f"{shape}, }}\n").encode()
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+        for row in rows:
+            file.write(struct.pack(f"<{len(row)}d", *row))
+
+
+def read_npy(path):
+    """Rows, of one number each if there is one dimension."""
+    with open(path, "rb") as file:
+        data = file.read()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    head = data[10:begin].decode()
+    shape = [int(n) for n in re.findall(r"\d+", head.split("shape")[1])]
+    code = "q" if "<i8" in head else "d"
+    numbers = struct.unpack(f"<{(len(data) - begin) // 8}{code}", data[begin:])
+    width = shape[1] if len(shape) > 1 else 1
+    return [list(numbers[i:i + width]) for i in range(0, len(numbers), width)]
+
+
+def matrix(rows, columns, seed):
+    numbers = random.Random(seed)
+    return [[numbers.uniform(-1, 1) for _ in range(columns)]
+            for _ in range(rows)]
+
+
+def product(a, b):
+    columns = list(zip(*b))
+    return [[sum(map(float.__mul__, row, column)) for column in columns]
+            for row in a]
+
+
+def transposed(a):
+    return [list(row) for row in zip(*a)]
+
+
+def largest(a):
+    return max(abs(x) for row in a for x in row)
+
+
+def apart(a, b):
+    return max(abs(x - y) for r, s in zip(a, b) for x, y in zip(r, s))
+
+
+class Folder:
+    def __init__(self):
+        self.at = tempfile.TemporaryDirectory()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.at.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.at.name, name)
+
+    def run(self, program, output, inputs, *arguments, expect=0):
+        """The arrays of `output`, which names some; the words."""
+        command = [DOGGED, "run",
+                   os.path.join(SOURCE, "apps", "solve", program + ".dog")]
+        for name, rows in inputs.items():
+            write_npy(self.path(name + ".npy"), rows)
+            command += ["--input", f"{name}={self.path(name)}.npy"]
+        for name in output:
+            command += ["--output", f"{name}={self.path(name)}-out.npy"]
+        done = subprocess.run([*command, *map(str, arguments)],
+                              capture_output=True, text=True, timeout=120)
+        check(f"exit status {done.returncode}, not {expect}: {command}",
+              done.returncode == expect, done.stderr)
+        arrays = [] if expect else [
+            read_npy(self.path(name) + "-out.npy") for name in output]
+        return arrays, done.stderr
+
+
+def solved(folder, program, a, b, *arguments):
+    return folder.run(program, ["X"], {"A": a, "B": b}, *arguments)[0][0]
+
+
+def case_square():
+    """LU of any matrix, Cholesky of a positive definite one."""
+    with Folder() as folder:
+        for n, m, width in SIZES:
+            sizes = ("-D", f"N={n}", "-D", f"M={m}", "-D", f"NB={width}",
+                     "-D", "MB=33")
+            a, b = matrix(n, n, 1), matrix(n, m, 2)
+            definite = product(a, transposed(a))
+            for i in range(n):
+                definite[i][i] += 1
+            for program, left in (("lu_solve", a), ("cholesky_solve", definite)):
+                for agents in ((), ("--agents", "2")):
+                    x = solved(folder, program, left, b, *sizes, *agents)
+                    bound = 64 * n * EPS * largest(left) * largest(x)
+                    rest = apart(product(left, x), b)
+                    check(f"{program}, {sizes}: {rest} beyond {bound}",
+                          rest <= bound)
+
+
+def case_least_squares():
+    """More rows than columns: the residual is orthogonal to the columns."""
+    with Folder() as folder:
+        for n, m, width in SIZES:
+            for rows in (n, n + 7):
+                a, b = matrix(rows, n, 3), matrix(rows, m, 4)
+                x = solved(folder, "least_squares", a, b, "-D", f"R={rows}",
+                           "-D", f"N={n}", "-D", f"M={m}", "-D",
+                           f"NB={width}", "-D", "MB=33")
+                check("rows", len(x) == n)
+                ax = product(a, x)
+                rest = [[s - t for s, t in zip(u, v)] for u, v in zip(ax, b)]
+                off = largest(product(transposed(a), rest))
+                check(f"{rows} x {n}: {off}",
+                      off <= 256 * rows * EPS * max(1, largest(x)))
+
+
+def case_lapack():
+    """F and P are those of getrf: the exchanges make A the product."""
+    with Folder() as folder:
+        for n, _, width in SIZES:
+            a = matrix(n, n, 5)
+            (f, p), words = folder.run("lu_lapack", ["F", "P"], {"A": a}, "-D",
+                                       f"N={n}", "-D", f"NB={width}")
+            check("words of other files", "LAPACK" not in words, words)
+            for row, (other,) in enumerate(p):
+                a[row], a[other] = a[other], a[row]
+            lower = [[f[i][j] if j < i else float(i == j) for j in range(n)]
+                     for i in range(n)]
+            upper = [[f[i][j] if j >= i else 0.0 for j in range(n)]
+                     for i in range(n)]
+            check(f"{n}, {width}", apart(product(lower, upper), a) <=
+                  64 * n * EPS * largest(f))
+
+
+def case_words():
+    """No solution, and arrays that do not fit."""
+    with Folder() as folder:
+        n = 12
+        sizes = ("-D", f"N={n}", "-D", "NB=5")
+        a, b = matrix(n, n, 6), matrix(n, 1, 7)
+        for row in a:
+            row[7] = 0.0
+        for program, more, words in (
+                ("lu_solve", (), "pivot 2 of the tile (column 7) is zero"),
+                ("least_squares", ("-D", f"R={n}"), "element (7, 7) of the "
+                 "triangle is zero: there is no solution, or more than one"),
+                ("cholesky_solve", (), "the matrix is not positive definite")):
+            _, said = folder.run(program, ["X"], {"A": a, "B": b}, *sizes,
+                                 *more, expect=1)
+            check(program, words in said, said)
+        # A vector is no matrix of one column.
+        _, said = folder.run("lu_solve", ["X"], {"A": a, "B": sum(b, [])},
+                             *sizes, expect=3)
+        check("no way out", "has shape (12), the program wants (12)(1); "
+              "NumPy's reshape(12, 1) makes it so" in said, said)
+
+
+globals()["case_" + CASE]()
