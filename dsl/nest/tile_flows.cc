@@ -121,6 +121,44 @@ absl::Status ForEachWay(
   }
 }
 
+// What a tile's elements have of those that go to the tile at `offsets` from
+// it, by intervals alone: where hyperplanes of producers are those of consumers
+// and a number, and tell the element. isl takes some milliseconds for each.
+std::optional<std::vector<Span>> UniformSpans(
+    const NestFlow& flow, const NestTouch& touch,
+    const std::vector<int64_t>& sizes, const std::vector<int64_t>& offsets) {
+  // Where the points lie within the tile that makes them.
+  std::vector<Span> inside;
+  for (size_t k = 0; k < flow.parts.size(); ++k) {
+    const Decomposition& part = flow.parts[k];
+    const auto factors = [&part](int64_t factor) {
+      return std::count(part.factors.begin(), part.factors.end(), factor);
+    };
+    const int64_t others = std::ssize(part.factors) - factors(0);
+    if (!part.rest.IsConstant() || others > 1 || others != factors(1)) {
+      return std::nullopt;
+    }
+    const int64_t last = sizes[k] - 1;
+    const int64_t begin = part.rest.constant - sizes[k] * offsets[k];
+    inside.push_back(
+        {.lower = std::max<int64_t>(0, begin),
+         .upper = std::min(last, begin + (others == 0 ? 0 : last))});
+  }
+  std::vector<Span> out;
+  for (const Decomposition& part : touch.parts) {
+    if (!part.rest.IsConstant()) return std::nullopt;
+    Span span{.lower = part.rest.constant, .upper = part.rest.constant};
+    for (size_t k = 0; k < part.factors.size(); ++k) {
+      const int64_t factor = part.factors[k];
+      const Span& here = inside[k];
+      span.lower += factor * (factor > 0 ? here.lower : here.upper);
+      span.upper += factor * (factor > 0 ? here.upper : here.lower);
+    }
+    out.push_back(span);
+  }
+  return out;
+}
+
 class TileFlows {
  public:
   explicit TileFlows(Nest& nest) : nest_(nest) {}
@@ -147,7 +185,8 @@ class TileFlows {
   absl::Status AddFlow(const NestFlow& flow);
   absl::Status AddDelivery(const NestFlow& flow, const isl::map& tiles,
                            const std::vector<int64_t>& offsets);
-  std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles);
+  std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles,
+                           const std::vector<int64_t>& offsets);
   void Order(NestDelivery& delivery) const;
   // The same for parts of a component that goes plane by plane.
   void OrderPlanes(NestDelivery& delivery) const;
@@ -267,9 +306,21 @@ void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
 
 // The elements that flow from tile to tile in `tiles`, seen from the tile that
 // makes them.
-std::vector<Span> TileFlows::Needed(const NestFlow& flow,
-                                    const isl::map& tiles) {
+std::vector<Span> TileFlows::Needed(const NestFlow& flow, const isl::map& tiles,
+                                    const std::vector<int64_t>& offsets) {
   const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestComponent& component = ComponentOf(flow.producer);
+  const NestTouch& touch = producer.creates[static_cast<size_t>(flow.create)];
+  if (auto spans = UniformSpans(flow, touch, component.sizes, offsets)) {
+    // Small programs do not fill a tile.
+    const NestGroup& group = component.groups[static_cast<size_t>(touch.group)];
+    for (size_t d = 0; d < spans->size(); ++d) {
+      Span& span = (*spans)[d];
+      span.lower = std::max(span.lower, group.spans[d].lower);
+      span.upper = std::min(span.upper, group.spans[d].upper);
+    }
+    return *std::move(spans);
+  }
   const isl::map points = TilesOf(flow.consumer)
                               .apply_range(tiles)
                               .apply_range(TilesOf(flow.producer).reverse());
@@ -347,7 +398,7 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
       .producer = producer.component,
       .producer_group =
           producer.creates[static_cast<size_t>(flow.create)].group,
-      .spans = Needed(flow, tiles),
+      .spans = Needed(flow, tiles, offsets),
       .plane = PlaneOf(flow.map.range().apply(
           producer.creates[static_cast<size_t>(flow.create)].relation))};
   std::vector<std::string> source;
