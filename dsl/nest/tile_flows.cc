@@ -24,6 +24,10 @@ namespace {
 constexpr int64_t kSourcesMax = 64;
 // Buffers of so few elements are one in any case.
 constexpr int64_t kSmall = 64;
+// Values that one label may hold for the sake of others of so many times fewer.
+constexpr int64_t kNearTimes = 8;
+// Labels of so few values may be one in any case: 64 KB.
+constexpr int64_t kNear = 8192;
 // Counts are right up to here.
 constexpr int64_t kCountMax = int64_t{1} << 40;
 
@@ -573,9 +577,12 @@ void TileFlows::MakeParcels() {
       const int64_t both = CountOf(UnionOf(parcel.spans, delivery.spans),
                                    PlaneAround(parcel.plane, delivery.plane));
       const int64_t own = CountOf(parcel.spans, parcel.plane);
-      const int64_t apart = own + CountOf(delivery.spans, delivery.plane);
-      const bool is_fit = both <= own || both <= apart;
-      if (is_fit && (delivery.parcel < 0 || both < best)) {
+      const int64_t part = CountOf(delivery.spans, delivery.plane);
+      // A row of a tile is not worth the tile on its way to another agent.
+      const bool is_near =
+          both <= kNear || both <= kNearTimes * std::min(own, part);
+      if (both <= own + part && is_near &&
+          (delivery.parcel < 0 || both < best)) {
         delivery.parcel = static_cast<int32_t>(p);
         best = both;
       }
