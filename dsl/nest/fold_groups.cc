@@ -28,7 +28,7 @@ class GroupFolder {
 
  private:
   isl::union_map Empty() const { return isl::union_map(nest_.context, "{ }"); }
-  void AddPoint(int32_t p);
+  void AddPoint(int32_t p, int position);
   isl::union_set Packed() const;
 
   const Nest& nest_;
@@ -47,19 +47,18 @@ GroupFolder::GroupFolder(const Nest& nest, int32_t component, int32_t group)
       component_(nest.components[static_cast<size_t>(component)]),
       at_(component),
       group_(group) {
-  for (const int32_t p : component_.points) {
-    AddPoint(p);
-  }
+  int position = 0;
+  for (const int32_t p : component_.points) AddPoint(p, position++);
   const isl::map later = isl::manage(isl_map_lex_lt(
       isl_space_set_alloc(isl::ctx(nest_.context).get(), 0,
-                          static_cast<unsigned>(component_.order_rank))));
+                          static_cast<unsigned>(component_.order_rank + 1))));
   const isl::union_map same_tile = tiles_.apply_range(tiles_.reverse());
   before_ = order_.apply_range(isl::union_map(later))
                 .apply_range(order_.reverse())
                 .intersect(same_tile);
 }
 
-void GroupFolder::AddPoint(int32_t p) {
+void GroupFolder::AddPoint(int32_t p, int position) {
   const NestPoint& point = nest_.points[static_cast<size_t>(p)];
   const std::vector<std::string> tile = IslNames("T", component_.rank);
   const isl::map tiles(
@@ -68,8 +67,12 @@ void GroupFolder::AddPoint(int32_t p) {
                    IslTuple("", component_.rank, "T"), " : ",
                    TileText(point, component_, tile), " }"));
   tiles_ = tiles_.unite(isl::union_map(tiles.intersect_domain(point.domain)));
-  order_ =
-      order_.unite(isl::union_map(point.order->intersect_domain(point.domain)));
+  // Points at the same place of the order run as their statements stand.
+  const auto rank = static_cast<unsigned>(component_.order_rank);
+  isl_map* order = point.order->intersect_domain(point.domain).release();
+  order = isl_map_add_dims(order, isl_dim_out, 1);
+  order = isl_map_fix_si(order, isl_dim_out, rank, position);
+  order_ = order_.unite(isl::union_map(isl::manage(order)));
   for (const NestTouch& touch : point.creates) {
     if (touch.group == group_) {
       writes_ = writes_.unite(isl::union_map(touch.relation));

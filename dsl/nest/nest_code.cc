@@ -487,7 +487,9 @@ absl::Status BodyMaker::AddMain() {
   isl_union_map* all = nullptr;
   const auto add = [&](const NestPoint& point, size_t statement,
                        const isl::set& points, int position) {
-    // Behind the order there is the position among statements of a point.
+    // Behind the order there is the position among what has the same place in
+    // it, which fold_groups.cc knows, too: statements one after another, each
+    // followed by its copies.
     isl_map* order = point.order->intersect_domain(points).release();
     const auto rank = static_cast<unsigned>(component_.order_rank);
     order = isl_map_add_dims(order, isl_dim_out, 1);
@@ -505,8 +507,8 @@ absl::Status BodyMaker::AddMain() {
         absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
                      " : ", TileText(point, component_, own), " }"));
     const isl::set points = point.domain.intersect(here);
-    add(point, s, points, 0);
-    int position = 0;
+    int position = static_cast<int>(s * (nest_.mirrors.size() + 1));
+    add(point, s, points, position);
     for (const NestMirror& mirror : nest_.mirrors) {
       if (mirror.point != p) continue;
       const NestTouch& touch =

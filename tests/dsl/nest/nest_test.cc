@@ -326,6 +326,44 @@ result T(i)(j) for i = 0:N-1  j = i:N-1
   ExpectBitsOfPoints(text, options, nullptr);
 }
 
+// Two statements have points at the same place of the order: which of them
+// comes first decides whether versions may overwrite each other.
+TEST(NestTest, StatementsAtOnePlaceOfTheOrderOverwriteNothing) {
+  const std::string text = R"(
+param N = 3
+task one
+  creates a(i)(j) as n
+  for i = 0:N  j = 0:N
+  using b(i-1)(j+1) as r where i - 1 >= 0 and j + 1 <= N else 0.5
+  code
+    n = -0.75*r - 0.75
+  end code
+end task
+task two
+  creates b(i)(j) as n
+  for i = 0:N  j = 0:N
+  using a(i)(j+1) as r where j + 1 <= N else 0.25
+  code
+    n = 0.5*r + 0.5
+  end code
+end task
+task last
+  creates c(i)(j) as n
+  for i = 0:N  j = 0:N
+  using b(N-j)(j) as x
+  code
+    n = i + x
+  end code
+end task
+result c
+)";
+  CompileOptions options = NestOptions();
+  for (int64_t width = 1; width <= 5; ++width) {
+    options.nest_widths = {width};
+    ExpectBitsOfPoints(text, options, nullptr);
+  }
+}
+
 // Sums are rounded once they are whole, so a factor that is made of sums of
 // itself has no tiles by reductions.
 TEST(NestTest, AReductionThatIsMadeOfItselfRunsByPoints) {
