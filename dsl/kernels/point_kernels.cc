@@ -490,18 +490,25 @@ std::string ShapeText(const Shape& shape) {
   return shape.empty() ? "() (a single number)" : shape.ToString();
 }
 
+static Shape WithoutOnes(const Shape& shape) {
+  Shape out;
+  for (const int64_t extent : shape) {
+    if (extent != 1) out.push_back(extent);
+  }
+  return out;
+}
+
 static absl::Status WrongShape(const InputArray& content,
                                const Shape& expected) {
   // A vector where a matrix of one column is wanted, say.
-  const bool has_as_many =
-      ElementCount(content.shape()) == ElementCount(expected) &&
-      !expected.empty();
+  const bool differs_by_ones =
+      WithoutOnes(content.shape()) == WithoutOnes(expected);
   return absl::InvalidArgumentError(absl::StrCat(
       "has shape ", ShapeText(content.shape()), ", the program wants ",
       ShapeText(expected),
-      has_as_many
+      differs_by_ones
           ? absl::StrCat("; NumPy's reshape(", absl::StrJoin(expected, ", "),
-                         ") makes it so, in the order of its rows")
+                         ") makes it so")
           : ""));
 }
 
