@@ -15,6 +15,7 @@ install(TARGETS dogged_client dogged_kernels EXPORT dogged
   LIBRARY DESTINATION lib NAMELINK_COMPONENT dev)
 install(FILES apps/client/dogged.h apps/client/dogged.hpp
   apps/client/dogged_builder.hpp apps/client/dogged_error.hpp
+  apps/client/dogged_graph.hpp
   apps/client/dogged_kernel.hpp DESTINATION include COMPONENT dev)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/dogged-config-version.cmake

@@ -1,6 +1,7 @@
 // The C++20 interface of dogged, headers over dogged.h: clusters, programs,
 // jobs and results that end by themselves, and programs made in C++
-// (dogged_builder.hpp) with kernels of one's own (dogged_kernel.hpp).
+// (dogged_builder.hpp, dogged_graph.hpp) with kernels of one's own
+// (dogged_kernel.hpp).
 // docs/CLIENT.md shows it at work.
 //
 //     auto cluster = dogged::Cluster::Here(4);
@@ -32,6 +33,7 @@
 #include "dogged.h"
 #include "dogged_builder.hpp"
 #include "dogged_error.hpp"
+#include "dogged_graph.hpp"
 #include "dogged_kernel.hpp"
 
 namespace dogged {

@@ -757,7 +757,10 @@ class Builder {
       text += (i > 0 ? "  " : "") + Name(outputs[i].first) + " as " +
               outputs[i].second;
     }
-    text += "\n  for " + Dims(over);
+    // A label without indices is made by one task.
+    const bool has_index =
+        outputs[0].first.text().find('(') != std::string::npos;
+    if (has_index || over.size() > 0) text += "\n  for " + Dims(over);
     if (options.where.has_value()) {
       text += "\n  where " + options.where->plain();
     }

@@ -25,7 +25,8 @@ STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
 # What the programs of the page end their output with, in its order.
 SAID = {"c": ["20001 values, phi(10000) = ", "u(999) = 1998\n"],
         "cpp": ["201 values from 1 to 0\n",
-                "L is 300 x 300, and L L' - A as good as 0\n"]}
+                "L is 300 x 300, and L L' - A as good as 0\n",
+                "the leaves are 22\n"]}
 CXX = """#include <dogged.h>
 
 #include <cstdio>
@@ -106,7 +107,9 @@ def case_pkg_config():
                     for text, said in zip(blocks("c"), SAID["c"], strict=True)]
         programs += [("cc", "c++", "-std=c++20", CXX, "phi(100) = "),
                      ("cc", "c++", "-std=c++20", blocks("cpp")[0],
-                      SAID["cpp"][0])]
+                      SAID["cpp"][0]),
+                     ("cc", "c++", "-std=c++20", blocks("cpp")[-1],
+                      SAID["cpp"][2])]
         for ending, compiler, standard, text, said in programs:
             write(folder, f"program.{ending}", text)
             program = os.path.join(folder, "program")
@@ -118,7 +121,7 @@ def case_pkg_config():
 def case_kernels():
     """Kernels of one's own, in a library beside the program."""
     _, project = blocks("cmake")
-    _, header, kernels, program = blocks("cpp")
+    _, header, kernels, program, _ = blocks("cpp")
     with Prefix(CMAKE, BUILD) as prefix, tempfile.TemporaryDirectory() as folder:
         for name, text in (("CMakeLists.txt", project), ("kernels.h", header),
                            ("kernels.cc", kernels), ("cholesky.cc", program)):
