@@ -182,6 +182,7 @@ class RocksDbEngine : public Engine {
     }
     DOGGED_RETURN_IF_ERROR(lock_.Take(options_.directory));
     DOGGED_RETURN_IF_ERROR(CheckFormat(options_.directory));
+    DOGGED_RETURN_IF_ERROR(KeepFromOthers());
     // RocksDB's threads and this engine's: the system may have none left.
     try {
       DOGGED_RETURN_IF_ERROR(OpenDatabase());
@@ -234,6 +235,22 @@ class RocksDbEngine : public Engine {
     return absl::ResourceExhaustedError(
         absl::StrCat("directory ", options_.directory,
                      " takes no more: ", status.ToString()));
+  }
+
+  // Programs, inputs and results are their user's: RocksDB's files may be
+  // anybody's to read, so their folder is not.
+  absl::Status KeepFromOthers() const {
+    const std::string path =
+        absl::StrCat(options_.directory, "/", kDatabaseName);
+    std::error_code error;
+    fs::create_directory(path, error);
+    if (!error) {
+      fs::permissions(path, fs::perms::owner_all, error);
+    }
+    if (!error) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "directory ", path,
+        " can't be made one for its owner alone: ", error.message()));
   }
 
   absl::Status OpenDatabase() {

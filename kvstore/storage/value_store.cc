@@ -31,8 +31,17 @@ std::string KeyOf(const Digest& job, const Label& label) {
 
 absl::StatusOr<Label> LabelOf(absl::string_view key, const Digest& job) {
   key.remove_prefix(PrefixOf(job).size());
+  // Chunks of inputs lie under an array of no program, which labels of messages
+  // can't have.
+  constexpr auto kNoArray = static_cast<uint64_t>(int32_t{-1});
   Decoder in(key);
-  const Label label = Label::Decode(in);
+  Label label{.array = -1};
+  if (in.GetVarint() == kNoArray) {
+    label.index = IndexVector::Decode(in);
+  } else {
+    in = Decoder(key);
+    label = Label::Decode(in);
+  }
   absl::Status status = in.Finish("key");
   if (!status.ok()) return status;
   return label;
@@ -221,9 +230,12 @@ void ValueStore::NotePage(const EngineReply& reply, const Request& request,
 void ValueStore::Poll(std::vector<Event>& events) {
   replies_.clear();
   engine_.Poll(replies_);
-  for (const EngineReply& reply : replies_) {
+  for (EngineReply& reply : replies_) {
     const auto it = requests_.find(reply.ticket);
-    if (it == requests_.end()) continue;
+    if (it == requests_.end()) {
+      others_.push_back(std::move(reply));
+      continue;
+    }
     const Request request = it->second;
     requests_.erase(it);
     writing_bytes_ -= request.bytes;

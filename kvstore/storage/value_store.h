@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -73,6 +74,8 @@ class ValueStore {
 
   // Appends events since the last call.
   void Poll(std::vector<Event>& events);
+  // Replies of the engine to requests that were not made here: RecordStore's.
+  std::vector<EngineReply> TakeOthers() { return std::exchange(others_, {}); }
 
  private:
   struct Request {
@@ -94,6 +97,7 @@ class ValueStore {
   int64_t writing_bytes_ = 0;
   absl::flat_hash_map<Digest, StoredJob> stored_jobs_;
   std::vector<EngineReply> replies_;
+  std::vector<EngineReply> others_;
 };
 
 }  // namespace dogged

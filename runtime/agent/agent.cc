@@ -19,14 +19,17 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
     : context_(std::move(options), executor, background, std::move(tools)),
       mailbox_(context_, transport),
       records_(context_),
+      journal_(
+          context_.options.keeps_values ? context_.options.engine : nullptr,
+          context_.options.wall_time, records_),
       table_(records_),
       takers_(context_, records_, table_),
       stats_(context_, table_),
       kernels_(context_, table_),
       inputs_(context_, table_),
-      lifecycle_(context_,
-                 {mailbox_, records_, table_, takers_, kernels_, inputs_}),
-      exchange_(context_, records_, table_, takers_, lifecycle_),
+      lifecycle_(context_, {mailbox_, records_, journal_, table_, takers_,
+                            kernels_, inputs_}),
+      exchange_(context_, {records_, journal_, table_, takers_, lifecycle_}),
       completion_(context_, records_, table_, takers_, stats_, lifecycle_),
       loans_(context_, table_),
       changes_(context_, mailbox_, table_, takers_, lifecycle_),
@@ -63,6 +66,7 @@ void Agent::RunOnce(absl::Time now) {
     inputs_.Tick(now);
     loans_.Tick(now);
     if (departure_.TakeLeave(now)) changes_.HandleOwnLeave(now);
+    exchange_.AdoptStored(now);
     exchange_.OfferJobs(now);
     exchange_.RequestJobs(now);
     kernels_.CheckDue(now);
@@ -172,6 +176,9 @@ void Agent::PollValues(absl::Time now) {
   if (context_.values == nullptr) return;
   std::vector<ValueStore::Event> events;
   context_.values->Poll(events);
+  for (const EngineReply& reply : context_.values->TakeOthers()) {
+    journal_.Take(reply);
+  }
   for (const ValueStore::Event& event : events) {
     JobEntry* const entry = table_.Find(JobId(event.job.high));
     if (entry == nullptr) continue;

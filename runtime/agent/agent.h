@@ -36,6 +36,7 @@
 #include "runtime/agent/mailbox.h"
 #include "runtime/agent/membership_changes.h"
 #include "runtime/agent/records/job_index.h"
+#include "runtime/agent/records/job_journal.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/agent/stats_gossip.h"
 #include "runtime/base/bytes.h"
@@ -207,6 +208,7 @@ class Agent {
   AgentContext context_;      // shared by all
   Mailbox mailbox_;           // messages in and out
   JobRecords records_;        // records of jobs, from membership gossip
+  JobJournal journal_;        // what the directory has of jobs
   JobTable table_;            // jobs that are not forgotten
   JobTakers takers_;          // agents that run each job
   StatsGossip stats_;         // counts of all agents

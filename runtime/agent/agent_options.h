@@ -47,6 +47,8 @@ struct AgentOptions {
   int64_t kept_bytes_max = int64_t{1} << 30;
   // Bytes that the values of this agent take.
   std::function<int64_t()> live_bytes = Value::LiveBytes;
+  // The wall clock, for times that outlive this process.
+  std::function<absl::Time()> wall_time = [] { return absl::UnixEpoch(); };
   // Called after a job's values were freed.
   std::function<void()> on_freed = [] {};
 };

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/agent/records/placement_salts.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -70,7 +71,126 @@ absl::StatusOr<JobId> JobExchange::Submit(absl::Time now, std::string encoded,
 
 bool JobExchange::IsTold(JobId job) const {
   const JobEntry* const entry = std::as_const(table_).Find(job);
-  return entry == nullptr || entry->offer.untold.empty();
+  return entry == nullptr ||
+         (entry->offer.untold.empty() && !journal_.IsWriting(entry->hash));
+}
+
+// --- the directory
+
+bool JobExchange::IsWanted(const std::vector<JobJournal::Found>& found) const {
+  const JobId job = found.front().record.job();
+  absl::Duration age = absl::InfiniteDuration();
+  for (const JobJournal::Found& one : found) {
+    const auto known = records_.Find(one.record.Key());
+    const JobRecord& newest = known.has_value() ? *known : one.record;
+    if (newest.state == JobState::kRunning) return true;
+    age = std::min(age, one.age);
+  }
+  return records_.index().IsRunning(job) || age < lifecycle_.KeptTimeOf(job);
+}
+
+void JobExchange::AdoptFound(absl::Time now) {
+  Stored stored;
+  for (JobJournal::Found& one : journal_.TakeFound()) {
+    stored[one.record.hash].push_back(std::move(one));
+  }
+  std::vector<std::pair<std::string, GossipRecord>> told;
+  for (const auto& [hash, found] : stored) {
+    for (const JobJournal::Found& one : found) {
+      if (one.record.state == JobState::kRunning) continue;
+      told.emplace_back(one.record.Key(),
+                        GossipRecord{.version = one.record.version(),
+                                     .bytes = one.record.Encode()});
+    }
+  }
+  agent_.membership.PutRecords({now, agent_.outbox}, std::move(told));
+  for (auto& [hash, found] : stored) {
+    bool has_value = false;
+    for (const JobJournal::Found& one : found) {
+      has_value |= one.has_value;
+      const auto known = records_.Find(one.record.Key());
+      if (known.has_value()) journal_.Note(*known);
+      if (one.record.state != JobState::kRunning) {
+        lifecycle_.Apply(now, one.record);
+      }
+    }
+    if (has_value && IsWanted(found)) {
+      journal_.Load(hash);
+      returning_.emplace(hash, std::move(found));
+    } else if (has_value) {
+      lifecycle_.EraseFromDisk(hash);
+    }
+  }
+  journal_.SetDecided();
+  // Values of jobs whose ends were heard of before it was known that nothing
+  // else of them is here.
+  if (agent_.values == nullptr) return;
+  std::vector<Digest> over;
+  for (const auto& [hash, job] : agent_.values->stored_jobs()) {
+    const JobId id(hash.high);
+    if (records_.index().Find(id) == nullptr || table_.Find(id) != nullptr ||
+        records_.index().IsRunning(id) || returning_.contains(hash)) {
+      continue;
+    }
+    over.push_back(hash);
+  }
+  std::sort(over.begin(), over.end());
+  for (const Digest& hash : over) lifecycle_.EraseFromDisk(hash);
+}
+
+void JobExchange::AdoptStored(absl::Time now) {
+  if (!journal_.HasScanned() || !takers_.HasSettled()) return;
+  // An agent that leaves begins nothing: the directory has it for the next one.
+  if (agent_.IsDraining()) return;
+  if (!journal_.IsDecided()) AdoptFound(now);
+  for (const auto& [hash, encoded] : journal_.TakeLoaded()) {
+    const auto it = returning_.find(hash);
+    if (it == returning_.end()) continue;
+    const std::vector<JobJournal::Found> found = std::move(it->second);
+    returning_.erase(it);
+    if (encoded.empty()) {
+      Log(LogLevel::kWarning,
+          absl::StrCat("the directory has lost the program of job ",
+                       found.front().record.name, " (", hash.ToString(),
+                       "): it does not go on from here, unless another agent "
+                       "has it; else submit it again"));
+    } else if (IsWanted(found)) {
+      AdoptJob(now, found, encoded);
+    } else {
+      lifecycle_.EraseFromDisk(hash);
+    }
+  }
+}
+
+void JobExchange::AdoptJob(absl::Time now,
+                           const std::vector<JobJournal::Found>& found,
+                           const Bytes& encoded) {
+  const JobRecord& first = found.front().record;
+  JobEntry& entry = table_.FindOrMake(first.job());
+  entry.hash = first.hash;
+  if (entry.encoded.empty()) entry.encoded = encoded;
+  absl::Duration age = absl::InfiniteDuration();
+  for (const JobJournal::Found& one : found) {
+    if (one.record.state == JobState::kRunning) {
+      records_.Publish(now, one.record);
+    } else {
+      age = std::min(age, one.age);
+    }
+  }
+  const JobIndex::Known* const known = records_.index().Find(first.job());
+  if (known != nullptr && known->done > 0) {
+    // A result may be here alone.
+    entry.is_needed_again = true;
+    if (age < absl::InfiniteDuration()) {
+      entry.over_since = std::min(entry.over_since, now - age);
+    }
+  }
+  for (const JobJournal::Found& one : found) lifecycle_.Apply(now, one.record);
+  const bool runs = records_.index().IsRunning(first.job());
+  Log(LogLevel::kInfo,
+      absl::StrCat(runs ? "goes on with job " : "keeps results of job ",
+                   first.name, " (", first.hash.ToString(),
+                   "), which its directory has"));
 }
 
 void JobExchange::RequestJobs(absl::Time now) {

@@ -1,7 +1,8 @@
 // JobExchange: how job values get from clients to agents and from agent to
 // agent. An agent that was given a job offers it to others before it tells of
 // it, so that the job outlives that agent; an agent that hears of a job asks
-// others for its value, part by part (job_values.h).
+// others for its value, part by part (job_values.h). A job that the agent's
+// directory has goes on as if another agent had told of it.
 //
 // Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_JOB_EXCHANGE_H_
@@ -9,7 +10,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_context.h"
@@ -18,7 +21,9 @@
 #include "runtime/agent/job_records.h"
 #include "runtime/agent/job_table.h"
 #include "runtime/agent/job_takers.h"
+#include "runtime/agent/records/job_journal.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
 #include "runtime/job/context/job_options.h"
 
@@ -26,13 +31,20 @@ namespace dogged {
 
 class JobExchange {
  public:
-  JobExchange(AgentContext& agent, const JobRecords& records, JobTable& table,
-              const JobTakers& takers, JobLifecycle& lifecycle)
+  struct Parts {
+    JobRecords& records;
+    JobJournal& journal;
+    JobTable& table;
+    const JobTakers& takers;
+    JobLifecycle& lifecycle;
+  };
+  JobExchange(AgentContext& agent, const Parts& parts)
       : agent_(agent),
-        records_(records),
-        table_(table),
-        takers_(takers),
-        lifecycle_(lifecycle) {}
+        records_(parts.records),
+        journal_(parts.journal),
+        table_(parts.table),
+        takers_(parts.takers),
+        lifecycle_(parts.lifecycle) {}
   JobExchange(const JobExchange&) = delete;
   JobExchange& operator=(const JobExchange&) = delete;
 
@@ -41,6 +53,12 @@ class JobExchange {
                                SubmissionId submission,
                                const JobOptions& options, uint64_t text_hash);
   bool IsTold(JobId job) const;
+
+  // --- the directory
+  // What it has of jobs, once that was read and other agents were looked for:
+  // those that run go on, those that are done keep their results, and the rest
+  // is erased.
+  void AdoptStored(absl::Time now);
 
   // --- job values
   // Asks for those that are not here.
@@ -62,12 +80,21 @@ class JobExchange {
  private:
   // Errors: kAlreadyExists while a job of that name with another text runs.
   absl::Status CheckName(const JobRecord& record) const;
+  // Records of the directory, by job.
+  using Stored = absl::btree_map<Digest, std::vector<JobJournal::Found>>;
+  // A job with these records runs, or keeps results.
+  bool IsWanted(const std::vector<JobJournal::Found>& found) const;
+  void AdoptFound(absl::Time now);
+  void AdoptJob(absl::Time now, const std::vector<JobJournal::Found>& found,
+                const Bytes& encoded);
 
   AgentContext& agent_;
-  const JobRecords& records_;
+  JobRecords& records_;
+  JobJournal& journal_;
   JobTable& table_;
   const JobTakers& takers_;
   JobLifecycle& lifecycle_;
+  Stored returning_;  // whose values are being read
 };
 
 }  // namespace dogged

@@ -22,6 +22,7 @@ void JobInputs::Open(JobEntry& entry, Job& job) {
           .limits = agent_.options.limits,
           .memory_bytes_max = agent_.options.job_limits.memory_bytes_max,
           .store = agent_.values.get(),
+          .keeps_values = agent_.options.keeps_values,
           .lending = agent_.lending.get()},
       job);
   if (agent_.IsDraining()) entry.inputs->HandOver();

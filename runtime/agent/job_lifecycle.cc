@@ -67,6 +67,7 @@ void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
   entry.run->SetMembers({now, agent_.outbox},
                         takers_.PlacementOf(*entry.job, entry.hash));
   // An agent that may have something to offer says so once it has.
+  journal_.NoteValue(record.hash, entry.encoded);
   if (options.keeps_values) {
     static_assert(StoredJob::kTargetMax == JobOptions::kTargetMax);
     agent_.values->NoteJob({.hash = record.hash,
@@ -88,7 +89,8 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
   JobEntry* const found =
       running ? &table_.FindOrMake(record.job()) : table_.Find(record.job());
   if (found == nullptr) {
-    if (agent_.values != nullptr) agent_.values->EraseJob(record.hash);
+    journal_.Note(record);
+    if (!journal_.Awaits(record.hash)) EraseFromDisk(record.hash);
     return;
   }
   JobEntry& entry = *found;
@@ -109,16 +111,34 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
     if (!running && !entry.is_done) {
       EndRun(entry);  // cancelled or failed: drops its values
     } else if (!running) {
-      entry.run->ConcludeStorage();
+      // Results that are kept stay on disk, too: all agents may die.
+      const bool stays =
+          agent_.options.keeps_values && index.KeepOf(record.job()) > 0;
+      if (!stays) entry.run->ConcludeStorage();
       if (entry.inputs != nullptr && entry.is_delivered) {
         entry.inputs->Release();
       }
       if (entry.kernels != nullptr) RestKernels(*entry.kernels);
     }
   }
-  if (!running && entry.run == nullptr && agent_.values != nullptr) {
-    agent_.values->EraseJob(record.hash);
+  journal_.Note(record);
+  if (!running && entry.run == nullptr && !journal_.Awaits(record.hash)) {
+    EraseFromDisk(record.hash);
   }
+}
+
+void JobLifecycle::EraseFromDisk(const Digest& job) {
+  if (agent_.values != nullptr) agent_.values->EraseJob(job);
+  journal_.Forget(job);
+}
+
+absl::Duration JobLifecycle::KeptTimeOf(JobId job) const {
+  const absl::Duration keep = absl::Milliseconds(records_.index().KeepOf(job));
+  if (keep > absl::ZeroDuration()) return keep;
+  const JobIndex::Known* const known = records_.index().Find(job);
+  const bool is_awaited =
+      known != nullptr && known->done > 0 && known->delivered == 0;
+  return is_awaited ? kResultsKeptTime : absl::ZeroDuration();
 }
 
 void JobLifecycle::ApplyAny(absl::Time now, const Digest& job) {
@@ -162,6 +182,7 @@ void JobLifecycle::TellRounds(absl::Time now) {
       }
       std::tie(record.round, record.is_last_round) = known;
       records_.Publish(now, record);
+      journal_.Note(record);
     }
   }
 }
@@ -291,7 +312,7 @@ void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
 void JobLifecycle::Forget(JobId job) {
   JobEntry& entry = table_.FindOrMake(job);
   EndRun(entry);
-  if (agent_.values != nullptr) agent_.values->EraseJob(entry.hash);
+  EraseFromDisk(entry.hash);
   if (entry.tasks_needed > 0) {
     records_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
   }

@@ -21,6 +21,7 @@
 #include "runtime/agent/job_table.h"
 #include "runtime/agent/job_takers.h"
 #include "runtime/agent/mailbox.h"
+#include "runtime/agent/records/job_journal.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/hash.h"
 
@@ -31,6 +32,7 @@ class JobLifecycle {
   struct Parts {
     Mailbox& mailbox;
     JobRecords& records;
+    JobJournal& journal;
     JobTable& table;
     JobTakers& takers;
     JobKernels& kernels;
@@ -40,6 +42,7 @@ class JobLifecycle {
       : agent_(agent),
         mailbox_(parts.mailbox),
         records_(parts.records),
+        journal_(parts.journal),
         table_(parts.table),
         takers_(parts.takers),
         kernels_(parts.kernels),
@@ -59,6 +62,11 @@ class JobLifecycle {
   void Fail(absl::Time now, JobId job, const absl::Status& status);
   void ConcludeDone(absl::Time now, JobId job, const Digest& digest,
                     absl::string_view message);
+
+  // How long after its end results of a job that is done stay.
+  absl::Duration KeptTimeOf(JobId job) const;
+  // Nothing but the records of the job stays on disk.
+  void EraseFromDisk(const Digest& job);
 
   // A demand came for a job that does not run here.
   void NoteDemand(JobEntry& entry) {
@@ -85,6 +93,7 @@ class JobLifecycle {
   AgentContext& agent_;
   Mailbox& mailbox_;
   JobRecords& records_;
+  JobJournal& journal_;
   JobTable& table_;
   JobTakers& takers_;
   JobKernels& kernels_;

@@ -58,6 +58,7 @@ class JobTakers {
   std::vector<std::pair<JobId, absl::Status>> TakeUnservable(absl::Time now);
 
   void NoteSettled() { has_settled_ = true; }
+  bool HasSettled() const { return has_settled_; }
   // A member died, of this cause.
   void NoteLoss(absl::string_view cause);
 

@@ -102,7 +102,9 @@ void JobRun::Feed(const Pass& pass) {
       continue;
     }
     if (job_.inputs != nullptr && !job_.inputs->HasRoom()) break;
-    if (job_.forward && pass.now >= job_.rebuild_after &&
+    // After the end only what is asked for, and gone, is made again.
+    if (job_.forward && job_.goal.is_demanded &&
+        pass.now >= job_.rebuild_after &&
         !dictionary_.labels.handover.IsAwaiting() &&
         (!tasks_.HasInFlight() || !storage_.IsPressed())) {
       if (tasks_.StartNextLeaf()) continue;

@@ -9,8 +9,8 @@
 
 namespace dogged {
 
-SimClients::SimClients(SimWorld& world, NodeTable& nodes)
-    : world_(world), nodes_(nodes) {
+SimClients::SimClients(SimWorld& world, NodeTable& nodes, Incarnations& lives)
+    : world_(world), nodes_(nodes), lives_(lives) {
   clients_.push_back(
       {.submission = world_.submission, .rounds = Rounds(world_.relations)});
   ListResults(clients_.front());
@@ -66,17 +66,24 @@ void SimClients::AddSecondClient() {
 }
 
 void SimClients::AwaitDone() {
-  bool all = true;
+  bool all = nodes_.Random() != nullptr;
   for (const auto& node : nodes_.all()) {
     if (node->agent == nullptr || node->leaving) continue;
+    bool is_known = false;
     for (const JobSummary& summary :
          node->agent->Jobs({.job = world_.job_id})) {
       world_.outcome.record = summary.record;
+      is_known = true;
       all &= summary.record.state == JobState::kDone;
     }
-    all &= node->agent->FindRun(world_.job_id) != nullptr;
+    all &= is_known;
   }
-  if (all) {
+  if (all && world_.options.outage_after_end) {
+    asks_later_ = true;
+    // What ended a moment ago is on its way to the disks.
+    world_.queue.After(absl::Milliseconds(100), [this] { lives_.Blackout(); });
+    world_.queue.After(absl::Seconds(5), [this] { PollClients(); });
+  } else if (all) {
     world_.is_over = true;
   } else {
     world_.queue.After(absl::Milliseconds(20), [this] { AwaitDone(); });
@@ -165,8 +172,10 @@ bool SimClients::PollClient(SimClient& client) {
     if (client.contact != nullptr) {
       // The job may have died with the last contact before any other agent had
       // it.
-      nodes_.Submit(*client.contact, client.submission);
-      SetSupplier(*client.contact, true);
+      if (!asks_later_) {
+        nodes_.Submit(*client.contact, client.submission);
+        SetSupplier(*client.contact, true);
+      }
     }
   }
   if (client.contact == nullptr) return true;

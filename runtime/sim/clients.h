@@ -13,6 +13,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/rounds.h"
+#include "runtime/sim/incarnations.h"
 #include "runtime/sim/node_table.h"
 #include "runtime/sim/world.h"
 
@@ -36,7 +37,7 @@ struct SimClient {
 class SimClients {
  public:
   // There is a client, which has submitted the job, or will. Both outlive this.
-  SimClients(SimWorld& world, NodeTable& nodes);
+  SimClients(SimWorld& world, NodeTable& nodes, Incarnations& lives);
   SimClients(const SimClients&) = delete;
   SimClients& operator=(const SimClients&) = delete;
 
@@ -62,7 +63,9 @@ class SimClients {
 
   SimWorld& world_;
   NodeTable& nodes_;
+  Incarnations& lives_;
   std::vector<SimClient> clients_;
+  bool asks_later_ = false;  // after the outage; submits nothing
 };
 
 }  // namespace dogged

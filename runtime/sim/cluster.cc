@@ -25,7 +25,7 @@ Cluster::Cluster(const SimOptions& options, std::string encoded_job,
       contacts_(world_, nodes_),
       unequal_(world_, nodes_),
       lives_(world_, nodes_, contacts_, unequal_),
-      clients_(world_, nodes_),
+      clients_(world_, nodes_, lives_),
       faults_(world_, nodes_, lives_) {}
 
 SimOutcome Cluster::Run() {
@@ -104,6 +104,13 @@ void Cluster::SubmitToAll() {
 }
 
 void Cluster::Begin() {
+  // A client that goes does so once its submission was confirmed.
+  const auto& submitter = nodes_.all().front();
+  if (!world_.options.client_stays && world_.options.directories &&
+      !submitter->agent->IsTold(world_.job_id)) {
+    world_.queue.After(absl::Milliseconds(1), [this] { Begin(); });
+    return;
+  }
   faults_.ScheduleAll();
   world_.queue.After(absl::Milliseconds(1), [this] { clients_.Begin(); });
 }

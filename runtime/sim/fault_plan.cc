@@ -12,14 +12,16 @@ namespace dogged {
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
   const absl::btree_map<absl::string_view, int*> counts = {
-      {"crash", &out.crash},         {"pair", &out.pair},
-      {"restart", &out.restart},     {"pause", &out.pause},
-      {"join", &out.join},           {"leave", &out.leave},
-      {"partition", &out.partition}, {"blackout", &out.blackout},
-      {"stop", &out.stop},           {"split", &out.split},
-      {"deaf", &out.deaf},           {"mute", &out.mute},
-      {"link", &out.link},           {"large", &out.large},
-      {"slow", &out.slow},           {"sick", &out.sick}};
+      {"crash", &out.crash},       {"pair", &out.pair},
+      {"restart", &out.restart},   {"pause", &out.pause},
+      {"join", &out.join},         {"leave", &out.leave},
+      {"regrow", &out.regrow},     {"exchange", &out.exchange},
+      {"founders", &out.founders}, {"partition", &out.partition},
+      {"blackout", &out.blackout}, {"stop", &out.stop},
+      {"split", &out.split},       {"deaf", &out.deaf},
+      {"mute", &out.mute},         {"link", &out.link},
+      {"large", &out.large},       {"slow", &out.slow},
+      {"sick", &out.sick}};
   const absl::btree_map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
@@ -42,7 +44,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(absl::StrCat(
           "fault \"", word,
           "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
-          "leave, partition, blackout, stop, split, deaf, mute, link, large, "
+          "leave, regrow, exchange, founders, partition, blackout, stop, "
+          "split, deaf, mute, link, large, "
           "slow, sick, or NAME=PROBABILITY below 1 with drop, duplicate, "
           "reorder, "
           "corrupt"));

@@ -16,8 +16,12 @@ struct FaultPlan {
   int pause = 0;      // stands still for a while
   int join = 0;       // a new agent
   int leave = 0;      // hands over and goes
+  int regrow = 0;     // one leaves, and its process starts again at once
+  int exchange = 0;   // one leaves as another joins, and a third one vanishes
+  int founders = 0;   // all of the beginning go, and as many come
   int partition = 0;  // two parts hear nothing of each other for a while
   int blackout = 0;   // all vanish, and come back as other incarnations
+  int outage = 0;     // all vanish; some come back, and others than those
   int sick = 0;       // a new agent with a sickness, drawn
   // The same for up to ten minutes; most times are much shorter.
   int stop = 0;   // an agent stands still
@@ -37,7 +41,8 @@ struct FaultPlan {
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
     return crash + pair + restart + pause + join + leave + partition +
-           blackout + stop + split + deaf + mute + link + large + slow + sick;
+           blackout + outage + regrow + exchange + founders + stop + split +
+           deaf + mute + link + large + slow + sick;
   }
 };
 

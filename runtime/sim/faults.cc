@@ -9,6 +9,10 @@ namespace {
 
 // Size up to which messages pass a link that loses large ones.
 constexpr int64_t kSmallBytesMax = 600;
+// Changes of an exchange are within so long; a founder goes after each of the
+// others.
+constexpr int64_t kExchangeMillis = 60;
+constexpr absl::Duration kFounderInterval = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -58,15 +62,54 @@ void SimFaults::ScheduleAll() {
     Pause(*node, absl::Milliseconds(world_.rng.Below(6000)));
   });
   Schedule(plan.blackout, [this] { lives_.Blackout(); });
+  Schedule(plan.outage, [this] { lives_.Outage(); });
   Schedule(plan.join, [this] { lives_.Add(); });
   Schedule(plan.sick, [this] { lives_.Add(nullptr, lives_.DrawSickness()); });
   Schedule(plan.leave, [this, victim] {
+    if (SimNode* node = victim()) TellToLeave(*node);
+  });
+  Schedule(plan.regrow, [this, victim] {
     SimNode* node = victim();
     if (node == nullptr) return;
-    node->leaving = true;
-    node->told_to_leave = world_.queue.now();
-    node->agent->Leave(world_.queue.now());
-    nodes_.Wake(*node);
+    TellToLeave(*node);
+    RestartOnceGone(*node);
+  });
+  Schedule(plan.exchange, [this, victim] {
+    // In any order, within the time that one of them takes.
+    const auto soon = [this](std::function<void()> change) {
+      world_.queue.After(absl::Milliseconds(world_.rng.Below(kExchangeMillis)),
+                         std::move(change));
+    };
+    soon([this, victim] {
+      if (SimNode* node = victim()) TellToLeave(*node);
+    });
+    soon([this, soon] {
+      SimNode& joiner = lives_.Add();
+      // Half of the time before it has met anybody, or soon after.
+      if (!world_.rng.Chance(0.5)) return;
+      soon([this, &joiner] {
+        if (joiner.agent != nullptr) lives_.Crash(joiner);
+        lives_.Add();
+      });
+    });
+    soon([this, victim] {
+      if (SimNode* node = victim()) lives_.Crash(*node);
+    });
+  });
+  Schedule(plan.founders, [this] {
+    // The first one first. Whoever comes is there before the next one goes.
+    for (int i = 0; i < world_.options.agents; ++i) {
+      world_.queue.After(i * kFounderInterval, [this] { lives_.Add(); });
+      world_.queue.After((i + 1) * kFounderInterval, [this, i] {
+        SimNode& founder = *nodes_.all()[static_cast<size_t>(i)];
+        if (founder.agent == nullptr || founder.leaving) return;
+        if (world_.rng.Chance(0.5)) {
+          TellToLeave(founder);
+        } else {
+          lives_.Crash(founder);
+        }
+      });
+    }
   });
   Schedule(plan.partition, [this] {
     world_.network.Partition(RandomHalf());
@@ -81,6 +124,21 @@ void SimFaults::ScheduleAll() {
 // From 2.5 s to ten minutes; half of them below 40 s.
 absl::Duration SimFaults::LongTime() {
   return absl::Seconds(2.5 * std::pow(240.0, world_.rng.Unit()));
+}
+
+void SimFaults::TellToLeave(SimNode& node) {
+  node.leaving = true;
+  node.told_to_leave = world_.queue.now();
+  node.agent->Leave(world_.queue.now());
+  nodes_.Wake(node);
+}
+
+void SimFaults::RestartOnceGone(SimNode& node) {
+  world_.queue.After(absl::Milliseconds(5), [this, &node] {
+    if (node.agent != nullptr) return RestartOnceGone(node);
+    node.crashed = true;  // another process, which knows nothing
+    lives_.Restart(node);
+  });
 }
 
 void SimFaults::Pause(SimNode& node, absl::Duration time) {

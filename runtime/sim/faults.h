@@ -29,6 +29,9 @@ class SimFaults {
  private:
   void Schedule(int count, std::function<void()> fault);
   void ScheduleLong();
+  void TellToLeave(SimNode& node);
+  // `node`, which leaves, comes back with its directory as soon as it has gone.
+  void RestartOnceGone(SimNode& node);
   void Pause(SimNode& node, absl::Duration time);
   absl::Duration LongTime();
   absl::btree_set<int> RandomHalf();

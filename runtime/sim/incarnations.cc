@@ -9,6 +9,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
@@ -19,6 +20,21 @@ namespace dogged {
 namespace {
 
 constexpr int kNamedContacts = 4;
+// An outage waits for a directory to have the job, and agents come back within
+// some seconds of it.
+constexpr absl::Duration kOutageRetry = absl::Milliseconds(5);
+constexpr int64_t kOutageMillis = 4000;
+
+// Of a job, and its value; see RecordStore.
+bool HasJob(const SimDisk& disk) {
+  for (const absl::string_view prefix : {"rjob/", "rvalue/"}) {
+    const auto it = disk.content.lower_bound(std::string(prefix));
+    if (it == disk.content.end() || !absl::StartsWith(it->first, prefix)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 // Stands for the digest of results: no language is at hand here.
 absl::StatusOr<Digest> HashDigests(
@@ -135,6 +151,7 @@ SimNode& Incarnations::AddIncarnation(std::shared_ptr<SimDisk> disk,
   agent_options.limits.stream_bytes_min = world_.options.stream_bytes_min;
   agent_options.live_bytes = [this, &node] { return nodes_.LiveBytes(node); };
   agent_options.keeps_values = world_.options.directories;
+  agent_options.wall_time = [this] { return world_.queue.now(); };
   if (world_.options.directories || world_.options.spill) {
     node.disk = disk != nullptr ? disk : std::make_shared<SimDisk>();
     DiskFaults faults = world_.options.disk;
@@ -251,6 +268,39 @@ void Incarnations::Blackout() {
     Crash(node);
     world_.queue.After(absl::Milliseconds(world_.rng.Below(500)),
                        [this, &node] { Restart(node); });
+  }
+}
+
+void Incarnations::Outage() {
+  const auto has_job = [](const SimNode& node) {
+    return node.disk != nullptr && HasJob(*node.disk);
+  };
+  std::vector<SimNode*> live;
+  for (const auto& node : nodes_.all()) {
+    if (node->agent != nullptr) live.push_back(node.get());
+  }
+  if (std::none_of(live.begin(), live.end(),
+                   [&](const SimNode* node) { return has_job(*node); })) {
+    world_.queue.After(kOutageRetry, [this] { Outage(); });
+    return;
+  }
+  for (SimNode* node : live) Crash(*node);
+  const auto come_back = [this](SimNode& node) {
+    world_.queue.After(absl::Milliseconds(world_.rng.Below(kOutageMillis)),
+                       [this, &node] { Restart(node); });
+  };
+  std::vector<SimNode*> keepers;
+  for (SimNode* node : live) {
+    if (has_job(*node)) keepers.push_back(node);
+  }
+  DOGGED_CHECK(!keepers.empty()) << "a synced record is lost";
+  SimNode* const first = world_.rng.Pick(keepers);
+  for (SimNode* node : live) {
+    if (node == first || world_.rng.Chance(0.5)) come_back(*node);
+  }
+  for (int64_t i = world_.rng.Below(3); i > 0; --i) {
+    world_.queue.After(absl::Milliseconds(world_.rng.Below(kOutageMillis)),
+                       [this] { Add(); });
   }
 }
 

@@ -36,6 +36,9 @@ class Incarnations {
   void Restart(const SimNode& crashed);
   void Crash(SimNode& node);
   void Blackout();
+  // All agents vanish once some directory has the job; of those whose directory
+  // has it at least one comes back, of the others any, and some new ones come.
+  void Outage();
   // Adds what its agent has counted to the outcome.
   void CollectStats(const SimNode& node);
 

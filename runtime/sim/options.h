@@ -30,6 +30,10 @@ struct SimOptions {
   // False: the client dies once it has submitted, and the run is over when
   // every agent knows that the job is done.
   bool client_stays = true;
+  // Once every agent knows that the job is done all agents vanish, and come
+  // back with their directories; then a client comes that asks for the results.
+  // With `client_stays` false.
+  bool outage_after_end = false;
   // A second client attaches to the job, and begins to read, slowly, once the
   // first has all results and has told so.
   bool second_client = false;

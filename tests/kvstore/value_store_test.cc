@@ -130,6 +130,18 @@ TEST_F(ValueStoreTest, ScansOneJobAndDropsWhatIsDamaged) {
   EXPECT_THAT(Kinds(), testing::ElementsAre(Kind::kLost));
 }
 
+// Chunks of inputs are values of no array.
+TEST_F(ValueStoreTest, ScansWhatIsOfNoArray) {
+  const Label chunk{.array = -1, .index = {0, 5}};
+  store_->Write(kJob, chunk, Value::Scalar(7));
+  Settle();
+  store_->Scan(kJob);
+  const auto events = Settle();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].kind, Kind::kFound);
+  EXPECT_EQ(events[0].label, chunk);
+}
+
 // More than a page holds.
 TEST_F(ValueStoreTest, ScansAllPages) {
   for (int64_t i = 0; i < 20; ++i) {

@@ -252,7 +252,7 @@ SIMGRID = "apps/dogged_bench/peers/simgrid.cc"
 # (pattern, what to use instead, where it may stand)
 BANNED = [
     (r"\w+_clock\b|\babsl::Now\b", "the Clock port",
-     ["runtime/base/clock.cc", SIMGRID]),
+     ["runtime/base/clock.cc", "runtime/base/wall_time.cc", SIMGRID]),
     (r"\bs?rand\s*\(|\brandom_device\b|\bmt19937", "Rng and its streams",
      ["apps/dogged/process/environment.cc"]),
     (r"\bstd::j?thread\b", "WorkerThreads",

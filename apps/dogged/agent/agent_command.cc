@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/agent/agent_needs.h"
 #include "apps/dogged/agent/allowed_libraries.h"
+#include "apps/dogged/agent/directory_cluster.h"
 #include "apps/dogged/agent/join_sources.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
@@ -44,6 +45,7 @@
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wall_time.h"
 #include "runtime/exec/background_thread.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/pool.h"
@@ -52,6 +54,9 @@ namespace dogged {
 namespace {
 
 constexpr absl::Duration kJoinTimeout = absl::Seconds(10);
+// Where agents have directories, one that lives no more may come back with an
+// input that nobody has now.
+constexpr absl::Duration kDirectoryPatience = absl::Minutes(10);
 // Under --memory, lent values take at most this part of it: they can't be
 // evicted before borrowers return them.
 constexpr int64_t kLentShareOfMemory = 8;
@@ -136,6 +141,8 @@ class AgentProcess {
                AllowedLibraries allowed)
       : options_(options),
         keys_(std::move(keys)),
+        directory_cluster_(options.directory, keys_.get()),
+        has_directory_(!options.directory.empty()),
         wire_(WireModeOf(options, keys_ != nullptr)),
         temporary_folder_(environment.temporary_folder),
         kernels_(environment,
@@ -259,8 +266,11 @@ class AgentProcess {
       if (arena != nullptr) arena->values().ReturnPages();
       ReturnFreedMemory();
     };
-    agent_options.keeps_values =
-        !options_.directory.empty() && engine != nullptr;
+    agent_options.keeps_values = has_directory_ && engine != nullptr;
+    agent_options.wall_time = WallTime;
+    if (agent_options.keeps_values) {
+      agent_options.limits.input_patience = kDirectoryPatience;
+    }
     agent_options.shared_memory = arena_.get();
     if (arena_ != nullptr) agent_options.self.arena = arena_->address();
     agent_options.lending.lent_bytes_max =
@@ -283,7 +293,7 @@ class AgentProcess {
                              .memory = MemoryUpTo(options_.memory_bytes),
                              .writer = *part_thread_,
                              .contacts = sources_.contacts(),
-                             .refresh_contacts = [this] { sources_.Refresh(); },
+                             .refresh_contacts = [this] { Refresh(); },
                              .on_settled = [&] { return Settle(agent); },
                              .admission = admission_});
     sources_.Enter(id, agent.membership().self().control_address);
@@ -296,6 +306,12 @@ class AgentProcess {
       jobs_.push_back({std::move(record), encoded, std::move(held)});
     }
     return server.cause();
+  }
+
+  // In each pass of the loop.
+  void Refresh() {
+    sources_.Refresh();
+    if (has_directory_) directory_cluster_.Refresh();
   }
 
   absl::StatusOr<LoadedKernels> MakeKernels(const Job& job) const {
@@ -370,7 +386,12 @@ class AgentProcess {
                                 .on_damage = EndDamaged,
                                 .flush_interval = interval});
     };
-    if (!options_.directory.empty()) {
+    if (has_directory_ && incarnations_ == 1) {
+      const absl::Status ours = directory_cluster_.Check();
+      if (!ours.ok()) Log(LogLevel::kWarning, ours.message());
+      has_directory_ = ours.ok();
+    }
+    if (has_directory_) {
       auto opened = open(options_.directory);
       // An agent that has served goes on without a disk that takes no more.
       const bool may_lack = said_ready_ && options_.memory_bytes == 0;
@@ -403,6 +424,8 @@ class AgentProcess {
 
   const AgentCommandOptions options_;
   const std::shared_ptr<KeyFile> keys_;
+  DirectoryCluster directory_cluster_;
+  bool has_directory_;  // and it has jobs of this cluster
   const WireMode wire_;
   const std::string temporary_folder_;
   const KernelSource kernels_;

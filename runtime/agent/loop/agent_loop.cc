@@ -327,6 +327,11 @@ void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
 
 void AgentLoop::AskSuppliers() {
   for (const auto& [client, job] : suppliers_) {
+    // A client that waits for the answer to its submission hears nothing else.
+    const bool is_confirmed = std::none_of(
+        unconfirmed_.begin(), unconfirmed_.end(),
+        [id = client](const auto& one) { return one.first == id; });
+    if (!is_confirmed) continue;
     ChunksWanted wanted{.job = job, .chunks = agent_.TakeInputWishes(job)};
     if (wanted.chunks.empty()) continue;
     SendFrame(ports_.control, client, ControlType::kChunksWanted,

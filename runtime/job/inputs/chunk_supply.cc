@@ -21,6 +21,7 @@ int64_t ChunkSupply::Next() {
   while (next_ < layout_.size()) {
     const int64_t at = next_++;
     if (IsMissing(at)) return at;
+    if (held_.IsHere(at)) Count(at);
   }
   return -1;
 }
@@ -46,8 +47,12 @@ absl::StatusOr<Value> ChunkSupply::Take(int64_t at, absl::string_view bytes) {
                      "submitted; run again once it is written"));
   }
   if (asked_.erase(at) > 0) asked_bytes_ -= value.bytes();
-  supplied_bytes_ += value.bytes();
+  Count(at);
   return value;
+}
+
+void ChunkSupply::Count(int64_t at) {
+  if (counted_.insert(at).second) supplied_bytes_ += layout_.BytesOf(at);
 }
 
 }  // namespace dogged

@@ -43,9 +43,12 @@ class ChunkSupply {
   // Errors: kFailedPrecondition for bytes that are not this chunk.
   absl::StatusOr<Value> Take(int64_t at, absl::string_view bytes);
 
+  // Of chunks that the client has given, or need not give: they were here.
   int64_t supplied_bytes() const { return supplied_bytes_; }
 
  private:
+  // It is here, and was not before.
+  void Count(int64_t at);
   // The chunk to ask for next; -1: none.
   int64_t Next();
   bool IsMissing(int64_t at) const {
@@ -60,6 +63,7 @@ class ChunkSupply {
   int64_t next_ = 0;           // all before were asked for
   absl::btree_set<int64_t> asked_;
   int64_t asked_bytes_ = 0;
+  absl::btree_set<int64_t> counted_;
   int64_t supplied_bytes_ = 0;
 };
 

@@ -76,10 +76,12 @@ void HeldChunks::Keep(int64_t at, bool is_kept) {
   if (chunk.is_kept != is_kept) loose_bytes_ += is_kept ? -bytes : bytes;
   chunk.is_kept = is_kept;
   if (!is_kept || !chunk.is_held || chunk.is_on_disk ||
-      options_.store == nullptr || options_.memory_bytes_max == 0) {
+      options_.store == nullptr ||
+      (options_.memory_bytes_max == 0 && !options_.keeps_values)) {
     return;
   }
   chunk.is_on_disk = true;
+  if (options_.keeps_values) writing_bytes_ += layout_.BytesOf(at);
   (void)options_.store->Write(options_.job, layout_.LabelOf(at), ValueOf(at));
 }
 
@@ -129,6 +131,7 @@ HeldChunks::DiskNews HeldChunks::OnDisk(int64_t at,
   switch (event.kind) {
     case ValueStore::Event::Kind::kWritten:
       chunk.is_written = chunk.is_on_disk;
+      if (options_.keeps_values) writing_bytes_ -= layout_.BytesOf(at);
       Evict();
       return DiskNews::kNone;
     case ValueStore::Event::Kind::kLoaded:
@@ -147,8 +150,11 @@ HeldChunks::DiskNews HeldChunks::OnDisk(int64_t at,
       chunk.is_on_disk = chunk.is_written = true;
       Keep(at, true);
       return DiskNews::kNone;
-    case ValueStore::Event::Kind::kScanned:
     case ValueStore::Event::Kind::kFailed:
+      // The disk takes no more: nobody waits for it.
+      writing_bytes_ -= std::min(writing_bytes_, layout_.BytesOf(at));
+      return DiskNews::kNone;
+    case ValueStore::Event::Kind::kScanned:
       return DiskNews::kNone;
   }
   return DiskNews::kNone;

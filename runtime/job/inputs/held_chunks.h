@@ -32,6 +32,7 @@ class HeldChunks {
     int64_t memory_bytes_max = 0;  // of all values of this process; 0: no bound
     int64_t cache_bytes = 0;       // of chunks that are not kept
     ValueStore* store = nullptr;   // null: no disk
+    bool keeps_values = false;     // what is kept is to outlive this process
   };
   enum class DiskNews {
     kNone,
@@ -45,8 +46,10 @@ class HeldChunks {
   HeldChunks& operator=(const HeldChunks&) = delete;
 
   std::shared_ptr<const ChunkSource> source() const;
-  int64_t count() const { return count_; }                    // in memory
-  int64_t bytes() const { return bytes_; }                    // of these
+  int64_t count() const { return count_; }  // in memory
+  int64_t bytes() const { return bytes_; }  // of these
+  // Of chunks that are to outlive this process, and do not yet.
+  int64_t writing_bytes() const { return writing_bytes_; }
   bool IsHeld(int64_t at) const { return Find(at).is_held; }  // in memory
   bool IsWritten(int64_t at) const { return Find(at).is_written; }
   bool IsHere(int64_t at) const { return IsHeld(at) || IsWritten(at); }
@@ -99,6 +102,7 @@ class HeldChunks {
   std::deque<int64_t> resident_;  // in memory, oldest first
   int64_t bytes_ = 0;
   int64_t count_ = 0;
+  int64_t writing_bytes_ = 0;
   int64_t loose_bytes_ = 0;  // of these, not kept: for the cache's bound
 };
 

@@ -14,7 +14,8 @@ InputChunks::InputChunks(Options options, const Job& job)
       held_({.job = options_.hash,
              .memory_bytes_max = options_.memory_bytes_max,
              .cache_bytes = options_.limits.input_cache_bytes,
-             .store = options_.store},
+             .store = options_.store,
+             .keeps_values = options_.keeps_values},
             layout_),
       readers_(layout_, held_),
       supply_(layout_, held_, options_.limits.input_supply_bytes),
@@ -171,6 +172,8 @@ void InputChunks::OnDisk(const ValueStore::Event& event) {
   if (at < 0) return;
   switch (held_.OnDisk(at, event)) {
     case HeldChunks::DiskNews::kNone:
+      // Others may have been asked for it before it was found here.
+      if (held_.IsWritten(at) && search_.IsOpen(at)) Want(at);
       return;
     case HeldChunks::DiskNews::kArrived:
       return Arrived(at);
@@ -189,7 +192,8 @@ void InputChunks::Release() {
 
 InputChunks::Counts InputChunks::counts() const {
   return {.received_bytes = received_bytes_,
-          .supplied_bytes = supply_.supplied_bytes(),
+          .supplied_bytes = std::max(
+              int64_t{0}, supply_.supplied_bytes() - held_.writing_bytes()),
           .read_bytes = readers_.read_bytes()};
 }
 

@@ -64,12 +64,15 @@ class InputChunks {
     Limits limits;
     int64_t memory_bytes_max = 0;  // of all values of this process; 0: no bound
     ValueStore* store = nullptr;   // null: no disk
+    bool keeps_values = false;     // chunks kept are to outlive this process
     Lending* lending = nullptr;    // null: bytes travel
   };
   struct Counts {
     int64_t received_bytes = 0;  // from agents, also by loan
-    int64_t supplied_bytes = 0;  // of clients
-    int64_t read_bytes = 0;      // by tasks that began to wait for them here
+    // That clients have given or need not give, as far as they are safe: on
+    // disk, where the agent has a directory.
+    int64_t supplied_bytes = 0;
+    int64_t read_bytes = 0;  // by tasks that began to wait for them here
   };
 
   // The inputs of `job`, which has some in chunks.
