@@ -56,7 +56,8 @@ class BodyMaker {
         at_(component),
         component_(nest.components[static_cast<size_t>(component)]),
         uses_(UsesOf(nest, component)),
-        parcels_(ParcelsOf(nest, component)) {}
+        parcels_(ParcelsOf(nest, component)),
+        read_(component_.groups.size()) {}
   absl::StatusOr<NestBody> Make(const std::vector<int64_t>& limits);
 
  private:
@@ -99,7 +100,8 @@ class BodyMaker {
                  const AffineMap& tile) const;
   // The elements of a group that points of this tile read, if it is folded;
   // else all that there may be.
-  isl::set Read(int32_t group) const;
+  const isl::set& Read(int32_t group);
+  isl::set FindRead(int32_t group) const;
   isl::set Box(const NestComponent& component, const NestGroup& group,
                const std::vector<Span>& spans,
                const std::vector<std::string>& tile) const;
@@ -116,7 +118,8 @@ class BodyMaker {
   std::vector<NestUse> uses_;
   std::vector<int32_t> parcels_;
   NestBody body_;
-  std::vector<Layout> groups_;  // by group
+  std::vector<Layout> groups_;                 // by group
+  std::vector<std::optional<isl::set>> read_;  // likewise, once asked for
 };
 
 std::vector<int64_t> ExtentsOf(const NestGroup& group,
@@ -377,7 +380,13 @@ isl::set BodyMaker::Box(const NestComponent& component, const NestGroup& group,
                                " : ", conditions, " }"));
 }
 
-isl::set BodyMaker::Read(int32_t g) const {
+const isl::set& BodyMaker::Read(int32_t g) {
+  std::optional<isl::set>& known = read_[static_cast<size_t>(g)];
+  if (!known) known = FindRead(g);
+  return *known;
+}
+
+isl::set BodyMaker::FindRead(int32_t g) const {
   const NestGroup& group = component_.groups[static_cast<size_t>(g)];
   const std::vector<std::string> own = IslNames("T", component_.rank);
   if (std::find(group.is_folded.begin(), group.is_folded.end(), true) ==

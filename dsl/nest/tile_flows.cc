@@ -174,7 +174,7 @@ class TileFlows {
         nest_.points[static_cast<size_t>(point)].component)];
   }
   // The points of a statement to their tiles.
-  isl::map TilesOf(int32_t point);
+  const isl::map& TilesOf(int32_t point);
   // By dimension of the array: how far the elements that `points` of a
   // statement touch are off from where their tile is.
   std::vector<Span> OffsetsOf(int32_t point, const NestTouch& touch,
@@ -199,17 +199,21 @@ class TileFlows {
   absl::Status AddPartials(const NestReduction& reduction);
 
   Nest& nest_;
+  std::vector<std::optional<isl::map>> tiles_of_;  // by statement
 };
 
-isl::map TileFlows::TilesOf(int32_t p) {
+const isl::map& TileFlows::TilesOf(int32_t p) {
+  std::optional<isl::map>& known = tiles_of_[static_cast<size_t>(p)];
+  if (known) return *known;
   const NestPoint& point = nest_.points[static_cast<size_t>(p)];
   const NestComponent& component = ComponentOf(p);
   const std::vector<std::string> tile = IslNames("T", component.rank);
-  return isl::map(nest_.context,
-                  absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
-                               " -> ", IslTuple("", component.rank, "T"), " : ",
-                               TileText(point, component, tile), " }"))
-      .intersect_domain(point.domain);
+  known = isl::map(nest_.context,
+                   absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
+                                " -> ", IslTuple("", component.rank, "T"),
+                                " : ", TileText(point, component, tile), " }"))
+              .intersect_domain(point.domain);
+  return *known;
 }
 
 void TileFlows::FindTiles() {
@@ -619,6 +623,7 @@ absl::Status TileFlows::Find() {
   nest_.deliveries.clear();
   nest_.mirrors.clear();
   for (NestComponent& component : nest_.components) component.groups.clear();
+  tiles_of_.assign(nest_.points.size(), std::nullopt);
   FindTiles();
   // Groups that are made come first: what is read alike joins them.
   for (size_t p = 0; p < nest_.points.size(); ++p) {
