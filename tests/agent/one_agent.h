@@ -53,9 +53,10 @@ struct MessageKind {
 // Time stands still but for Pass().
 class OneAgent {
  public:
-  explicit OneAgent(Program program, JobOptions options = {.replicas = 1})
+  explicit OneAgent(Program program, JobOptions options = {.replicas = 1},
+                    MulticastPlan plan = MulticastPlan::kFlat)
       : job_(std::make_shared<Job>(Job{.program = std::move(program)})),
-        multicast_(kSelf, MulticastPlan::kFlat, Limits{}),
+        multicast_(kSelf, plan, Limits{}),
         run_({.self = kSelf,
               .id = kJob,
               .job = job_,
