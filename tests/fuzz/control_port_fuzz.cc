@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "routing/control/control_frame.h"
 #include "routing/control/refusal.h"
@@ -72,6 +73,14 @@ void DecodeBody(uint8_t type, absl::string_view bytes) {
   }
   const auto refusal = Refusal::Decode(bytes);
   if (refusal.ok()) (void)refusal->WordsFor("there", nullptr);
+}
+
+void DecodeHead(absl::string_view bytes) {
+  const auto header = FrameHeader::Decode(bytes);
+  if (header.ok() && !header->is_partial &&
+      header->body_bytes > kControlFrameBytesMax) {
+    std::abort();
+  }
 }
 
 // Made once: it costs more than all else.
@@ -151,14 +160,9 @@ void Hear(absl::string_view bytes) {
   bytes.remove_prefix(1);
   if (first < 0x80) return DecodeBody(first, bytes);
   switch (first % 6) {
-    case 0: {
-      const auto header = FrameHeader::Decode(bytes);
-      if (header.ok() && !header->is_partial &&
-          header->body_bytes > kControlFrameBytesMax) {
-        std::abort();
-      }
-      return;
-    }
+    case 0:
+      DecodeHead(bytes);
+      return DecodeHead(absl::StrCat(FrameHeader::kMagic, bytes));
     case 1: {
       const auto ring = KeyRing::Parse(bytes);
       if (ring.ok() && !KeyRing::Parse(ring->Encode()).ok()) std::abort();
