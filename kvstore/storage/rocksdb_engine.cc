@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
+#include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,6 +90,11 @@ rocksdb::Options DatabaseOptions() {
   out.max_background_jobs = 2;
   out.max_open_files = 256;
   out.info_log = std::make_shared<NoLog>();
+  // A cache of blocks grows with each job, up to 8 MB of an agent's memory,
+  // and few are read again: the system has their pages, too.
+  rocksdb::BlockBasedTableOptions table;
+  table.no_block_cache = true;
+  out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return out;
 }
 
