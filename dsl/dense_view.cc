@@ -14,8 +14,8 @@ namespace dogged::dsl {
 namespace {
 
 const Array& ArrayOf(const Program& program, const ResultView& view) {
-  const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
-  return program.arrays[static_cast<size_t>(set.array)];
+  const ResultSet& set = program.results[view.result_set];
+  return program.arrays[set.array];
 }
 
 // A dense array in memory, and what it is a box of.
@@ -54,8 +54,7 @@ void CopyBlock(const Value& block, const IndexVector& first,
       source = source * extents[d] + at[d] - first[d];
       offset = offset * target.extents[d] + at[d] - target.first[d];
     }
-    std::memcpy(to + offset * bytes, from + source * bytes,
-                static_cast<size_t>(row * bytes));
+    std::memcpy(to + offset * bytes, from + source * bytes, row * bytes);
     int d = last - 1;
     while (d >= 0 && at[d] + 1 == end[d]) {
       at[d] = begin[d];
@@ -75,15 +74,15 @@ bool HasTiles(const ResultView& view) {
 }
 
 std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
-  const ResultSet& set = program.results[static_cast<size_t>(view.result_set)];
+  const ResultSet& set = program.results[view.result_set];
   std::vector<Label> labels;
   const bool has_user_indices = ArrayOf(program, view).name == view.array;
   set.domain.ForEach([&](const IndexVector& point) {
     const IndexVector index = Apply(set.map, point);
     bool is_inside = true;
     for (int d = 0; has_user_indices && d < index.size(); ++d) {
-      is_inside = is_inside && index[d] >= view.lower[static_cast<size_t>(d)] &&
-                  index[d] <= view.upper[static_cast<size_t>(d)];
+      is_inside =
+          is_inside && index[d] >= view.lower[d] && index[d] <= view.upper[d];
     }
     if (is_inside) labels.push_back({.array = set.array, .index = index});
     return true;
@@ -214,7 +213,7 @@ ResultView DenseView::Narrowed(const Box& box) const {
 absl::StatusOr<Value> DenseView::AssembleBox(const Box& box,
                                              ResultLookup lookup) const {
   Value out = Value::Allocate(type_, box.extents);
-  std::memset(out.mutable_data(), 0, static_cast<size_t>(out.bytes()));
+  std::memset(out.mutable_data(), 0, out.bytes());
   const bool is_skewed = view_.skewed.has_value();
   const ResultView wanted = is_skewed ? Narrowed(box) : view_;
   const auto touches = [&](const Box& place) {

@@ -53,7 +53,7 @@ Shape WantedChunk(const InputBody& body, const Shape& array) {
   const bool is_product = block_rank > 0 && array.size() == indices;
   for (int d = 0; d < array.size(); ++d) {
     if (is_product) {
-      out[d] = body.block[static_cast<size_t>(d)];
+      out[d] = body.block[d];
     } else if (d < indices) {
       out[d] = 1;
     }
@@ -67,8 +67,8 @@ void NoteTiles(const TilePlan& plan, const Job& job,
   for (const TilePiece& piece : plan.pieces) {
     for (const TileLoad& load : piece.loads) {
       if (!load.is_input) continue;
-      const TileInput& input = plan.inputs[static_cast<size_t>(load.source)];
-      const auto position = static_cast<size_t>(input.position);
+      const TileInput& input = plan.inputs[load.source];
+      const int64_t position = input.position;
       const Value& content = job.inputs[position].content;
       if (content.IsNone()) continue;  // `check` needs no files
       const Shape& array = content.shape();
@@ -77,13 +77,10 @@ void NoteTiles(const TilePlan& plan, const Job& job,
       for (size_t e = 0; e < load.at.size(); ++e) {
         const auto d = static_cast<int>(e);
         for (int c = 0; c <= plan.dim_count(); ++c) {
-          const int64_t factor =
-              load.at[e].coefficients[static_cast<size_t>(c)];
+          const int64_t factor = load.at[e].coefficients[c];
           if (factor == 0) continue;
-          const int64_t width =
-              c == 0 ? plan.depth : plan.widths[static_cast<size_t>(c - 1)];
-          const bool is_cut =
-              c == 0 || plan.counts[static_cast<size_t>(c - 1)] > 1;
+          const int64_t width = c == 0 ? plan.depth : plan.widths[c - 1];
+          const bool is_cut = c == 0 || plan.counts[c - 1] > 1;
           if (!is_cut) continue;
           out[d] =
               std::min(out[d], CeilDiv(width, kPartsOfTile) * std::abs(factor));
@@ -102,7 +99,7 @@ absl::Status CutInputs(const PointProgram& points, Job& job) {
   }
   for (const PointClass& c : points.classes) {
     if (c.body != PointClass::Body::kInput) continue;
-    const auto position = static_cast<size_t>(c.input.position);
+    const int64_t position = c.input.position;
     const Value& content = job.inputs[position].content;
     if (content.IsNone()) continue;
     Shape& shape = wanted[position];
@@ -168,7 +165,7 @@ absl::Status AddInputs(
   }
   for (const PointClass& c : points.classes) {
     if (c.body != PointClass::Body::kInput) continue;
-    const JobInput& input = job.inputs[static_cast<size_t>(c.input.position)];
+    const JobInput& input = job.inputs[c.input.position];
     if (input.content.IsNone()) {
       facts.lacking.push_back(
           {input.array, c.input.element, WantedShape(c.input)});

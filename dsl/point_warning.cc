@@ -51,13 +51,12 @@ PointProgram StencilOf(const PointProgram& points) {
     for (size_t k = 0; k < is_taken.size(); ++k) {
       const PointClass& c = points.classes[k];
       const bool is_wanted = std::any_of(
-          c.creates.begin(), c.creates.end(), [&wanted](const Create& create) {
-            return wanted[static_cast<size_t>(create.array)];
-          });
+          c.creates.begin(), c.creates.end(),
+          [&wanted](const Create& create) { return wanted[create.array]; });
       if (is_taken[k] || !is_wanted) continue;
       is_taken[k] = has_changed = true;
       for (const Use& use : c.uses) {
-        wanted[static_cast<size_t>(use.array)] = true;
+        wanted[use.array] = true;
       }
     }
   }
@@ -101,15 +100,14 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
     if (task == nullptr || c.name != task->name) continue;
     for (size_t u = 0; u < c.uses.size(); ++u) {
       const Use& use = c.uses[u];
-      if (!arrays.has_time[static_cast<size_t>(use.array)]) continue;
+      if (!arrays.has_time[use.array]) continue;
       PointProgram wanted = stencil;
       wanted.results.push_back(MakeResult(use.array, c.domain, use.map));
       if (!TasksInTiles(wanted, options)) continue;
       const SourceRange at = task->uses[u].ref.range;
       std::string text = absl::StrCat(
           "leave the task out, and take what it reads from  result ",
-          said.text().substr(static_cast<size_t>(at.begin),
-                             static_cast<size_t>(at.end - at.begin)),
+          said.text().substr(at.begin, static_cast<size_t>(at.end - at.begin)),
           " for");
       AffineMap indices;
       for (int d = 0; d < c.domain.size(); ++d) {
@@ -122,8 +120,7 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
             ranges[d].lower, ":", ranges[d].upper,
             ranges[d].step > 1 ? absl::StrCat(":", ranges[d].step) : "");
       }
-      return absl::StrCat(text, " to \"",
-                          checked.arrays[static_cast<size_t>(use.array)].name,
+      return absl::StrCat(text, " to \"", checked.arrays[use.array].name,
                           ".npy\"");
     }
   }

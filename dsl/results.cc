@@ -184,19 +184,18 @@ class SerialRunner {
   }
 
   absl::Status RunTask(const Task& task) {
-    const TaskClass& task_class =
-        program_.classes[static_cast<size_t>(task.task_class)];
+    const TaskClass& task_class = program_.classes[task.task_class];
     std::vector<Value> inputs(task_class.uses.size());
     relations_.ForEachRequired(task, [&](int use, const Label& label) {
       auto it = bound_.find(label);
-      inputs[static_cast<size_t>(use)] = it->second.value;
+      inputs[use] = it->second.value;
       if (--it->second.readers_left == 0) bound_.erase(it);
     });
     std::vector<Value> outputs(task_class.creates.size());
     KernelCall call{.task = task,
                     .inputs = absl::MakeSpan(inputs),
                     .outputs = absl::MakeSpan(outputs)};
-    const Kernel& kernel = *kernels_[static_cast<size_t>(task_class.kernel)];
+    const Kernel& kernel = *kernels_[task_class.kernel];
     if (const absl::Status s = kernel.Run(call); !s.ok()) {
       return Annotate(s, absl::StrCat("task ", program_.TaskText(task)));
     }
@@ -206,7 +205,7 @@ class SerialRunner {
     }
     absl::Status status;
     relations_.ForEachCreated(task, [&](int create, const Label& label) {
-      Value& value = outputs[static_cast<size_t>(create)];
+      Value& value = outputs[create];
       value.Seal();
       if (rounds_.Note(label, value)) ForgetResults();
       if (rounds_.ResultsAt(label) > 0) {

@@ -89,7 +89,7 @@ LinearForm AffineForms::Constant(int64_t value) const {
 
 LinearForm AffineForms::Dimension(int d) const {
   LinearForm out = Constant(0);
-  out.dims[static_cast<size_t>(d)] = 1;
+  out.dims[d] = 1;
   return out;
 }
 
@@ -119,7 +119,7 @@ bool AffineForms::UsesDimensions(const Expr& expr) const {
 void AffineForms::Fix(const Expr& expr) {
   if (expr.kind == Expr::Kind::kName &&
       expr.name_kind == NameKind::kParameter) {
-    program_.parameters[static_cast<size_t>(expr.index)].is_fixed = true;
+    program_.parameters[expr.index].is_fixed = true;
   }
   for (const Expr& arg : expr.args) Fix(arg);
 }
@@ -188,7 +188,7 @@ std::optional<LinearForm> AffineForms::Linear(const Expr& expr) {
       if (expr.name_kind == NameKind::kDimension) return Dimension(expr.index);
       if (expr.name_kind != NameKind::kParameter) return NotAffine(expr);
       LinearForm out = Constant(0);
-      out.params[static_cast<size_t>(expr.index)] = 1;
+      out.params[expr.index] = 1;
       return out;
     }
     case Expr::Kind::kUnary: {

@@ -54,8 +54,8 @@ void CheckCreators(CheckContext& context, const ast::Program& program) {
   std::vector<std::string> names;
   const auto create = [&](const ast::Ref& ref) {
     const int32_t array = context.program.FindArray(ref.array.text);
-    if (array < 0 || is_created[static_cast<size_t>(array)]) return;
-    is_created[static_cast<size_t>(array)] = true;
+    if (array < 0 || is_created[array]) return;
+    is_created[array] = true;
     names.push_back(ref.array.text);
   };
   for (const ast::Input& input : program.inputs) create(input.ref);
@@ -69,11 +69,11 @@ void CheckCreators(CheckContext& context, const ast::Program& program) {
   std::vector<bool> is_wanted(context.program.arrays.size());
   for (const CheckedTask& task : context.program.tasks) {
     for (const CheckedUse& use : task.uses) {
-      is_wanted[static_cast<size_t>(use.ref.array)] = true;
+      is_wanted[use.ref.array] = true;
     }
   }
   for (const CheckedResult& result : context.program.results) {
-    is_wanted[static_cast<size_t>(result.ref.array)] = true;
+    is_wanted[result.ref.array] = true;
   }
   for (size_t a = 0; a < context.program.arrays.size(); ++a) {
     if (is_created[a]) continue;

@@ -36,7 +36,7 @@ bool FindPeriodic(CheckContext& context, const ast::Boundary& declared,
   for (size_t i = 0; i < declared.ref.index.size(); ++i) {
     const LinearForm& form = out.ref.index[i];
     if (out.periodic_free < 0) break;
-    if (form.dims[static_cast<size_t>(out.periodic_free)] == 0) continue;
+    if (form.dims[out.periodic_free] == 0) continue;
     ++mentioned;
     out.periodic_index = static_cast<int32_t>(i);
     is_plain = declared.ref.index[i].kind == Expr::Kind::kName;

@@ -171,7 +171,7 @@ CheckedDomain CheckContext::DomainOf(
       "ranges are made of parameters, as in  param N = 100,  and of indices "
       "before them");
   for (int d = 0; d < count; ++d) {
-    const ast::Dimension& from = dimensions[static_cast<size_t>(d)];
+    const ast::Dimension& from = dimensions[d];
     CheckedDimension to{.name = from.name.text,
                         .range = from.range.range,
                         .lower = {},

@@ -52,9 +52,7 @@ struct CheckContext {
   void Restrict(const std::optional<ast::Expr>& where, Scope& scope,
                 int dim_count, CheckedGuard& guard);
 
-  CheckedArray& ArrayAt(int32_t index) {
-    return program.arrays[static_cast<size_t>(index)];
-  }
+  CheckedArray& ArrayAt(int32_t index) { return program.arrays[index]; }
 
   const CheckOptions& options;
   Diagnostics& diagnostics;

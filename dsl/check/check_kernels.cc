@@ -105,7 +105,7 @@ void CheckElements(CheckContext& context, const ast::Call& call,
     for (size_t i = 0; i < call.args.size(); ++i) {
       const CheckedArgument& arg = task.call.args[i];
       if (arg.kind != kind) continue;
-      const auto v = static_cast<size_t>(arg.index);
+      const int64_t v = arg.index;
       const CheckedRef& ref =
           kind == Formal::Kind::kIn ? task.uses[v].ref : task.creates[v].ref;
       const CheckedArray& array = context.ArrayAt(ref.array);

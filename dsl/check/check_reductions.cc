@@ -79,15 +79,15 @@ void TypeReductions(CheckContext& context) {
   std::vector<bool> is_open(context.program.arrays.size());
   for (const CheckedTask& task : context.program.tasks) {
     if (task.body != CheckedTask::Body::kReduce) continue;
-    const auto to = static_cast<size_t>(task.creates[0].ref.array);
+    const int64_t to = task.creates[0].ref.array;
     is_open[to] = !context.program.arrays[to].declared;
   }
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const CheckedTask& task : context.program.tasks) {
       if (task.body != CheckedTask::Body::kReduce) continue;
-      const auto to = static_cast<size_t>(task.creates[0].ref.array);
-      const auto from = static_cast<size_t>(task.uses[0].ref.array);
+      const int64_t to = task.creates[0].ref.array;
+      const int64_t from = task.uses[0].ref.array;
       if (!is_open[to] || is_open[from]) continue;
       context.program.arrays[to].element = context.program.arrays[from].element;
       is_open[to] = false;

@@ -55,7 +55,7 @@ void CheckResult(CheckContext& context, const ast::Result& declared) {
   // A bare name is all of the array.
   if (const int32_t found = context.program.FindArray(ref.array.text);
       found >= 0 && ref.index.empty()) {
-    ref.index.resize(static_cast<size_t>(context.ArrayAt(found).rank));
+    ref.index.resize(context.ArrayAt(found).rank);
     ref.is_slice.assign(ref.index.size(), true);
   }
   std::vector<ast::Dimension> dimensions = declared.dimensions;

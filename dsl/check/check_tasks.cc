@@ -132,8 +132,7 @@ void CheckCode(CheckContext& context, const ast::Task& declared, Scope scope,
   for (const Scope::Entry& entry : scope.entries) {
     if (entry.kind != NameKind::kUse || entry.is_used) continue;
     context.diagnostics.Warning(
-        Code::kUnused,
-        declared.uses[static_cast<size_t>(entry.index)].name.range,
+        Code::kUnused, declared.uses[entry.index].name.range,
         absl::StrCat("the code does not use ", entry.name));
   }
 }

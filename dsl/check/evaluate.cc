@@ -189,7 +189,7 @@ std::optional<double> Unrounded(const Expr& e, const Scope& scope) {
       return e.real;
     case Expr::Kind::kName:
       if (e.name_kind != NameKind::kParameter) return std::nullopt;
-      return scope.program.parameters[static_cast<size_t>(e.index)].real;
+      return scope.program.parameters[e.index].real;
     case Expr::Kind::kUnary: {
       const auto a = Real(e.args[0], scope);
       if (!a) return std::nullopt;

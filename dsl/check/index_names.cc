@@ -10,7 +10,7 @@ namespace dogged::dsl {
 std::vector<std::string> IndexNames(const CheckedProgram& program,
                                     const CheckedRef& ref,
                                     const CheckedDomain& domain) {
-  const CheckedArray& array = program.arrays[static_cast<size_t>(ref.array)];
+  const CheckedArray& array = program.arrays[ref.array];
   std::vector<std::string> out;
   for (size_t i = 0; i < ref.index.size(); ++i) {
     const std::vector<int64_t>& dims = ref.index[i].dims;
@@ -18,7 +18,7 @@ std::vector<std::string> IndexNames(const CheckedProgram& program,
                                     [](int64_t c) { return c != 0; });
     std::string name;
     if (first != dims.end()) {
-      name = domain.dimensions[static_cast<size_t>(first - dims.begin())].name;
+      name = domain.dimensions[first - dims.begin()].name;
     }
     // The declaration's own, unless it gives none.
     if (array.declared &&
@@ -36,8 +36,7 @@ std::vector<std::string> IndexNames(const CheckedProgram& program,
 std::vector<std::string> IndexNames(const CheckedProgram& program,
                                     int32_t array) {
   CheckedRef none{.array = array, .index = {}, .range = {}};
-  none.index.resize(
-      static_cast<size_t>(program.arrays[static_cast<size_t>(array)].rank));
+  none.index.resize(program.arrays[array].rank);
   const std::vector<std::string> unnamed = IndexNames(program, none, {});
   std::vector<std::string> out = unnamed;
   for (const CheckedTask& task : program.tasks) {

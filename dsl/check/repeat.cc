@@ -289,9 +289,7 @@ void NameRounds(CheckedProgram& program) {
   const auto rename = [&](CheckedDomain& domain) {
     for (CheckedDimension& dimension : domain.dimensions) {
       if (dimension.name != kRoundIndex) continue;
-      dimension.name =
-          program.parameters[static_cast<size_t>(program.repeat->parameter)]
-              .name;
+      dimension.name = program.parameters[program.repeat->parameter].name;
     }
   };
   for (CheckedTask& task : program.tasks) rename(task.domain);
@@ -310,7 +308,7 @@ std::vector<std::string> ArraysOfCondition(const ast::Program& program) {
 namespace {
 
 bool Mentions(const LinearForm& form, int32_t parameter) {
-  return form.params[static_cast<size_t>(parameter)] != 0;
+  return form.params[parameter] != 0;
 }
 
 bool Mentions(const CheckedGuard& guard, int32_t parameter) {
@@ -328,8 +326,7 @@ std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
                                  const CheckedProgram& program) {
   if (!program.repeat) return AffineExpr();
   const int32_t p = program.repeat->parameter;
-  const CheckedParameter& parameter =
-      program.parameters[static_cast<size_t>(p)];
+  const CheckedParameter& parameter = program.parameters[p];
   AffineExpr out = AffineExpr::Constant(program.repeat->first);
   int bounds = 0;
   bool is_plain = !parameter.is_fixed && !Mentions(domain.guard, p);
@@ -339,8 +336,8 @@ std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
     }
     for (const CheckedBound& bound : domain.dimensions[d].upper) {
       if (!Mentions(bound.form, p)) continue;
-      is_plain &= ++bounds == 1 && bound.divisor == 1 &&
-                  bound.form.params[static_cast<size_t>(p)] == 1;
+      is_plain &=
+          ++bounds == 1 && bound.divisor == 1 && bound.form.params[p] == 1;
       out = AffineExpr::Index(static_cast<int>(d)) -
             Instantiate(bound.form, program) +
             AffineExpr::Constant(parameter.integer);

@@ -16,7 +16,7 @@ void PutIntegers(Encoder& out, const std::vector<T>& values) {
 
 template <typename T>
 std::vector<T> GetIntegers(Decoder& in) {
-  std::vector<T> out(static_cast<size_t>(in.GetCount()));
+  std::vector<T> out(in.GetCount());
   for (T& value : out) value = static_cast<T>(in.GetSigned());
   return out;
 }

@@ -24,7 +24,7 @@ int OperandCount(const IrNode& node) {
     case IrOp::kSelect:
       return 3;
     case IrOp::kMath:
-      return MathFunctions()[static_cast<size_t>(node.integer)].argument_count;
+      return MathFunctions()[node.integer].argument_count;
     case IrOp::kAdd:
     case IrOp::kSubtract:
     case IrOp::kMultiply:
@@ -46,7 +46,7 @@ int OperandCount(const IrNode& node) {
 // The types of operands follow from that of the node, for all but these.
 bool TypesFit(const CodeBlock& block, const IrNode& node) {
   const auto type_of = [&block](int32_t position) {
-    return block.nodes[static_cast<size_t>(position)].type;
+    return block.nodes[position].type;
   };
   const bool is_number = node.type != IrType::kBool;
   switch (node.op) {
@@ -108,9 +108,7 @@ bool IntegerFits(const CodeBlock& block, const IrNode& node) {
       return node.integer >= 0 && node.integer < block.index_count;
     case IrOp::kLoad:
       return IsBelow(node.integer, block.loads.size()) &&
-             node.type ==
-                 IrTypeOf(
-                     block.loads[static_cast<size_t>(node.integer)].element);
+             node.type == IrTypeOf(block.loads[node.integer].element);
     default:
       return true;
   }
@@ -134,12 +132,11 @@ bool IsValid(const CodeBlock& block) {
   }
   for (const IrStore& store : block.stores) {
     if (!IsBelow(store.node, block.nodes.size())) return false;
-    const IrNode& node = block.nodes[static_cast<size_t>(store.node)];
+    const IrNode& node = block.nodes[store.node];
     if (node.type != IrTypeOf(store.element)) return false;
   }
-  return block.mask == -1 ||
-         (IsBelow(block.mask, block.nodes.size()) &&
-          block.nodes[static_cast<size_t>(block.mask)].type == IrType::kBool);
+  return block.mask == -1 || (IsBelow(block.mask, block.nodes.size()) &&
+                              block.nodes[block.mask].type == IrType::kBool);
 }
 
 template <typename Enum>
@@ -244,12 +241,12 @@ CodeBlock CodeBlock::Decode(Decoder& in) {
   out.name = std::string(in.GetString());
   out.comment = std::string(in.GetString());
   out.index_count = static_cast<int32_t>(in.GetVarint());
-  out.loads.resize(static_cast<size_t>(in.GetCount(2)));
+  out.loads.resize(in.GetCount(2));
   for (IrLoad& load : out.loads) {
     load.element = GetEnum(in, ElementType::kInt64);
     load.step = GetEnum(in, Step::kStrided);
   }
-  out.nodes.resize(static_cast<size_t>(in.GetCount(14)));
+  out.nodes.resize(in.GetCount(14));
   for (IrNode& node : out.nodes) {
     node.op = GetEnum(in, IrOp::kMath);
     node.type = GetEnum(in, IrType::kBool);
@@ -259,7 +256,7 @@ CodeBlock CodeBlock::Decode(Decoder& in) {
     node.integer = in.GetSigned();
     node.real = in.GetDouble();
   }
-  out.stores.resize(static_cast<size_t>(in.GetCount(3)));
+  out.stores.resize(in.GetCount(3));
   for (IrStore& store : out.stores) {
     store.element = GetEnum(in, ElementType::kInt64);
     store.step = GetEnum(in, Step::kStrided);

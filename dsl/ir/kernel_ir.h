@@ -142,9 +142,7 @@ class CodeBuilder {
                 const std::vector<int32_t>& indices);
   int32_t Holds(const Guard& guard, const std::vector<int32_t>& indices);
 
-  const IrNode& node(int32_t position) const {
-    return block_->nodes[static_cast<size_t>(position)];
-  }
+  const IrNode& node(int32_t position) const { return block_->nodes[position]; }
 
  private:
   using Key =

@@ -18,7 +18,7 @@ void PutExprs(Encoder& out, const std::vector<AffineExpr>& exprs) {
 }
 
 std::vector<AffineExpr> GetExprs(Decoder& in) {
-  std::vector<AffineExpr> out(static_cast<size_t>(in.GetCount()));
+  std::vector<AffineExpr> out(in.GetCount());
   for (AffineExpr& expr : out) expr = AffineExpr::Decode(in);
   return out;
 }
@@ -68,7 +68,7 @@ void EncodeElements(const std::vector<NestElement>& elements, Encoder& out) {
 }
 
 std::vector<NestElement> DecodeElements(Decoder& in) {
-  std::vector<NestElement> out(static_cast<size_t>(in.GetCount(3)));
+  std::vector<NestElement> out(in.GetCount(3));
   for (NestElement& element : out) {
     element.block = static_cast<int32_t>(in.GetSigned());
     element.by_point = AffineExpr::Decode(in);
@@ -149,7 +149,7 @@ bool Fits(const NestBody& body, const NestStatement& statement) {
   }
   const auto fits = [&body](const NestElement& element, ElementType type) {
     return IsPosition(element.block, body.blocks.size()) &&
-           body.blocks[static_cast<size_t>(element.block)].element == type;
+           body.blocks[element.block].element == type;
   };
   for (size_t s = 0; s < statement.stores.size(); ++s) {
     if (!fits(statement.stores[s], statement.code.stores[s].element)) {
@@ -172,9 +172,8 @@ bool FitNodes(const NestBody& body) {
     const NestNode& node = body.nodes[n];
     for (const int32_t child : node.children) {
       if (!IsPosition(child, body.nodes.size())) return false;
-      const auto c = static_cast<size_t>(child);
-      if (c <= n || has_parent[c]) return false;
-      has_parent[c] = true;
+      if (static_cast<size_t>(child) <= n || has_parent[child]) return false;
+      has_parent[child] = true;
     }
     const auto children = node.children.size();
     switch (node.kind) {
@@ -199,8 +198,7 @@ bool FitNodes(const NestBody& body) {
         break;
       case NestNode::Kind::kCall: {
         if (!IsPosition(node.number, body.statements.size())) return false;
-        const NestStatement& statement =
-            body.statements[static_cast<size_t>(node.number)];
+        const NestStatement& statement = body.statements[node.number];
         if (node.arguments.size() > kMaxIndices ||
             std::max<int64_t>(1, std::ssize(node.arguments)) !=
                 statement.code.index_count) {
@@ -295,16 +293,16 @@ absl::StatusOr<NestBody> NestBody::Decode(absl::string_view body) {
   }
   out.tile_rank = static_cast<int32_t>(tile_rank);
   out.variable_count = static_cast<int32_t>(variables);
-  out.blocks.resize(static_cast<size_t>(in.GetCount(6)));
+  out.blocks.resize(in.GetCount(6));
   for (NestBlock& block : out.blocks) block = DecodeBlock(in);
-  out.statements.resize(static_cast<size_t>(in.GetCount(4)));
+  out.statements.resize(in.GetCount(4));
   for (NestStatement& statement : out.statements) {
     statement.code = CodeBlock::Decode(in);
     statement.stores = DecodeElements(in);
     statement.loads = DecodeElements(in);
     if (in.GetBool()) statement.reduce = DecodeReduce(in);
   }
-  out.exprs.resize(static_cast<size_t>(in.GetCount(5)));
+  out.exprs.resize(in.GetCount(5));
   for (NestExpr& expr : out.exprs) {
     const uint8_t op = in.GetU8();
     if (op > static_cast<uint8_t>(NestExpr::Op::kSelect)) in.Fail();
@@ -314,7 +312,7 @@ absl::StatusOr<NestBody> NestBody::Decode(absl::string_view body) {
     expr.c = static_cast<int32_t>(in.GetSigned());
     expr.value = in.GetSigned();
   }
-  out.nodes.resize(static_cast<size_t>(in.GetCount(8)));
+  out.nodes.resize(in.GetCount(8));
   for (NestNode& node : out.nodes) {
     const uint8_t kind = in.GetU8();
     if (kind > static_cast<uint8_t>(NestNode::Kind::kPresent)) in.Fail();

@@ -25,7 +25,7 @@ bool IsOrder(std::vector<int32_t> numbers, int count) {
   std::sort(numbers.begin(), numbers.end());
   bool is_order = static_cast<int>(numbers.size()) == count;
   for (int i = 0; is_order && i < count; ++i) {
-    is_order = numbers[static_cast<size_t>(i)] == i;
+    is_order = numbers[i] == i;
   }
   return is_order;
 }
@@ -107,7 +107,7 @@ absl::StatusOr<CodeBody> CodeBody::Decode(absl::string_view body) {
 IndexVector InputBody::TaskIndex(const IndexVector& place) const {
   IndexVector out = place;
   for (int d = 0; d < place.size(); ++d) {
-    out[axis[static_cast<size_t>(d)]] = place[d];
+    out[axis[d]] = place[d];
   }
   return out;
 }

@@ -22,12 +22,11 @@ bool IsOfSteps(const Guard& guard) {
   for (const Constraint& c : guard.any_of.front()) {
     const int d = c.expr.LastIndex();
     if (c.kind != Constraint::Kind::kDivisible || d < 0) return false;
-    const auto at = static_cast<size_t>(d);
     AffineExpr rest = c.expr;
-    const int64_t factor = std::exchange(rest.coefficients[at], 0);
+    const int64_t factor = std::exchange(rest.coefficients[d], 0);
     if ((factor != 1 && factor != -1) || !rest.IsConstant()) return false;
     if (c.modulus > kStepMax) return false;
-    if (std::exchange(seen[at], true)) return false;
+    if (std::exchange(seen[d], true)) return false;
   }
   return true;
 }
@@ -103,15 +102,15 @@ int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
       }
     }
   }
-  const int32_t rank = program.arrays[static_cast<size_t>(array)].rank;
+  const int32_t rank = program.arrays[array].rank;
   for (int32_t v = rank - 1; v >= 0; --v) {
     AffineMap one_step(static_cast<size_t>(rank));
-    one_step[static_cast<size_t>(v)].constant = 1;
+    one_step[v].constant = 1;
     const bool is_found = std::find(differences.begin(), differences.end(),
                                     one_step) != differences.end();
     const bool is_monotonic = std::all_of(
         differences.begin(), differences.end(), [v](const AffineMap& map) {
-          const AffineExpr& step = map[static_cast<size_t>(v)];
+          const AffineExpr& step = map[v];
           return step.IsConstant() && step.constant >= 0;
         });
     if (is_found && is_monotonic) return v;

@@ -103,7 +103,7 @@ int64_t TilePlan::LastTimeStepOf(int64_t block) const {
 
 bool TilePlan::IsTile(const IndexVector& tile) const {
   for (int d = 0; d < dim_count(); ++d) {
-    if (tile[d] < 0 || tile[d] >= counts[static_cast<size_t>(d)]) return false;
+    if (tile[d] < 0 || tile[d] >= counts[d]) return false;
   }
   return true;
 }
@@ -111,7 +111,7 @@ bool TilePlan::IsTile(const IndexVector& tile) const {
 Box TilePlan::Tile(const IndexVector& tile) const {
   Box out = space;
   for (int d = 0; d < dim_count(); ++d) {
-    const int64_t width = widths[static_cast<size_t>(d)];
+    const int64_t width = widths[d];
     out.lower[d] = space.lower[d] + tile[d] * width;
     out.upper[d] = std::min(out.lower[d] + width - 1, space.upper[d]);
   }
@@ -125,8 +125,8 @@ Box TilePlan::Core(const TileField& field, const IndexVector& tile) const {
 Box TilePlan::Window(const TileField& field, const IndexVector& tile) const {
   Box box = Tile(tile);
   for (int d = 0; d < dim_count(); ++d) {
-    box.lower[d] -= field.halo_below[static_cast<size_t>(d)];
-    box.upper[d] += field.halo_above[static_cast<size_t>(d)];
+    box.lower[d] -= field.halo_below[d];
+    box.upper[d] += field.halo_above[d];
   }
   return Intersect(Project(box, field.dims), field.box);
 }
@@ -152,11 +152,10 @@ std::vector<IndexVector> TilePlan::Directions() const {
       if (field.is_static || field.carried == 0) continue;
       bool reaches = true;
       for (int d = 0; d < dim_count(); ++d) {
-        const auto s = static_cast<size_t>(d);
         // A neighbour above reads points below it.
         reaches &= delta[d] == 0 ||
-                   (counts[s] > 1 && (delta[d] > 0 ? field.halo_below[s]
-                                                   : field.halo_above[s]) > 0);
+                   (counts[d] > 1 && (delta[d] > 0 ? field.halo_below[d]
+                                                   : field.halo_above[d]) > 0);
       }
       is_wanted |= reaches;
     }
@@ -185,7 +184,7 @@ std::pair<int64_t, int64_t> RangeOver(const AffineExpr& expr, const Box& box) {
   int64_t low = expr.constant;
   int64_t high = expr.constant;
   for (int d = 0; d < box.size(); ++d) {
-    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    const int64_t factor = expr.coefficients[d];
     low += factor * (factor > 0 ? box.lower[d] : box.upper[d]);
     high += factor * (factor > 0 ? box.upper[d] : box.lower[d]);
   }
@@ -203,7 +202,7 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
       read.lower.push_back(lower);
       read.upper.push_back(upper);
     }
-    const auto f = static_cast<size_t>(load.source);
+    const int64_t f = load.source;
     read = Intersect(read, plan.fields[f].box);
     if (read.IsEmpty()) continue;
     Box& all = gathered[f];
@@ -243,14 +242,13 @@ HaloWidths ComputeHalos(TilePlan& plan) {
       if (plan.IsGathered(load)) continue;
       // A static piece is needed once: row 0 stands for all.
       for (const int32_t maker : piece.makers[l]) {
-        const auto m = static_cast<size_t>(maker);
-        const bool to_static = plan.pieces[m].is_static;
+        const bool to_static = plan.pieces[maker].is_static;
         const size_t to = to_static ? 0 : row + static_cast<size_t>(load.lag);
         if (to >= rows) continue;
         for (size_t d = 0; d < dims; ++d) {
           const int64_t shift = piece.is_inward[l][d] ? 0 : ShiftOf(load, d);
-          auto& below = halos.below[m][to][d];
-          auto& above = halos.above[m][to][d];
+          auto& below = halos.below[maker][to][d];
+          auto& above = halos.above[maker][to][d];
           below = std::max(below, halos.below[p][row][d] - shift);
           above = std::max(above, halos.above[p][row][d] + shift);
         }

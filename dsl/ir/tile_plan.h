@@ -144,17 +144,14 @@ struct TilePlan {
            static_cast<int>(field.dims.size()) < dim_count();
   }
   bool IsAhead(const TilePiece& piece) const {
-    return std::any_of(
-        piece.stores.begin(), piece.stores.end(),
-        [this](int32_t f) { return IsAhead(fields[static_cast<size_t>(f)]); });
+    return std::any_of(piece.stores.begin(), piece.stores.end(),
+                       [this](int32_t f) { return IsAhead(fields[f]); });
   }
   bool IsGathered(const TilePiece& piece) const {
-    return !piece.stores.empty() &&
-           fields[static_cast<size_t>(piece.stores.front())].is_gathered;
+    return !piece.stores.empty() && fields[piece.stores.front()].is_gathered;
   }
   bool IsGathered(const TileLoad& load) const {
-    return !load.is_input &&
-           fields[static_cast<size_t>(load.source)].is_gathered;
+    return !load.is_input && fields[load.source].is_gathered;
   }
   // Step tasks per tile.
   int64_t block_count() const;
@@ -171,7 +168,7 @@ struct TilePlan {
   int64_t LastTimeStepOf(int64_t block) const;
   // The stage of a static piece.
   int32_t StageOf(const TilePiece& piece) const {
-    return fields[static_cast<size_t>(piece.stores.front())].stage;
+    return fields[piece.stores.front()].stage;
   }
   // The points of a tile, all dimensions.
   Box Tile(const IndexVector& tile) const;

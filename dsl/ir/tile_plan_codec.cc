@@ -92,18 +92,18 @@ void EncodePiece(const TilePiece& piece, Encoder& out) {
 TilePiece DecodePiece(Decoder& in, int dim_count) {
   TilePiece out;
   out.code = CodeBlock::Decode(in);
-  out.at_least.resize(static_cast<size_t>(in.GetCount()));
+  out.at_least.resize(in.GetCount());
   for (AffineExpr& expr : out.at_least) expr = AffineExpr::Decode(in);
   out.time_steps = Guard::Decode(in);
   out.stores = GetIntegers<int32_t>(in);
-  out.loads.resize(static_cast<size_t>(in.GetCount(4)));
+  out.loads.resize(in.GetCount(4));
   for (TileLoad& load : out.loads) {
     load.is_input = in.GetBool();
     load.source = static_cast<int32_t>(in.GetSigned());
     load.lag = static_cast<int32_t>(in.GetSigned());
     load.coordinates = GetIntegers<int32_t>(in);
     load.shifts = GetIntegers<int64_t>(in);
-    load.at.resize(static_cast<size_t>(in.GetCount()));
+    load.at.resize(in.GetCount());
     for (AffineExpr& expr : load.at) expr = AffineExpr::Decode(in);
   }
   out.is_static = in.GetBool();
@@ -154,7 +154,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
             load.is_input ? plan.inputs.size() : plan.fields.size())) {
     return false;
   }
-  const auto source = static_cast<size_t>(load.source);
+  const int64_t source = load.source;
   int64_t time_steps_back = 0;
   size_t rank = 0;
   ElementType element{};
@@ -204,17 +204,14 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   }
   for (size_t s = 0; s < piece.stores.size(); ++s) {
     const int32_t field = piece.stores[s];
-    if (!IsIn(field, plan.fields.size()) ||
-        plan.fields[static_cast<size_t>(field)].scalar_input ||
-        piece.code.stores[s].element !=
-            plan.fields[static_cast<size_t>(field)].element) {
+    if (!IsIn(field, plan.fields.size()) || plan.fields[field].scalar_input ||
+        piece.code.stores[s].element != plan.fields[field].element) {
       return false;
     }
   }
   const bool has_gathered =
-      std::any_of(piece.stores.begin(), piece.stores.end(), [&](int32_t f) {
-        return plan.fields[static_cast<size_t>(f)].is_gathered;
-      });
+      std::any_of(piece.stores.begin(), piece.stores.end(),
+                  [&](int32_t f) { return plan.fields[f].is_gathered; });
   if (has_gathered && (!piece.is_static || piece.stores.size() != 1))
     return false;
   for (size_t l = 0; l < piece.loads.size(); ++l) {
@@ -229,19 +226,19 @@ bool IsValidOrder(const TilePlan& plan) {
   std::vector<size_t> made(plan.fields.size(), 0);  // by field: last piece + 1
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     for (const int32_t f : plan.pieces[p].stores) {
-      made[static_cast<size_t>(f)] = p + 1;
+      made[f] = p + 1;
     }
   }
   for (size_t p = 0; p < plan.pieces.size(); ++p) {
     const TilePiece& piece = plan.pieces[p];
     for (const int32_t f : piece.stores) {
-      const TileField& field = plan.fields[static_cast<size_t>(f)];
+      const TileField& field = plan.fields[f];
       if (field.is_static != piece.is_static) return false;
       if (field.stage != plan.StageOf(piece)) return false;
     }
     for (const TileLoad& load : piece.loads) {
       if (load.is_input) continue;
-      const auto f = static_cast<size_t>(load.source);
+      const int64_t f = load.source;
       const TileField& field = plan.fields[f];
       if (field.is_gathered && made[f] > p) return false;
       if (piece.is_static &&
@@ -271,10 +268,9 @@ bool IsValid(const TilePlan& plan) {
   if (static_cast<int>(plan.widths.size()) != d) return false;
   if (static_cast<int>(plan.counts.size()) != d) return false;
   for (int i = 0; i < d; ++i) {
-    const auto s = static_cast<size_t>(i);
-    if (plan.widths[s] < 1 ||
-        plan.counts[s] != CeilDiv(plan.space.upper[i] - plan.space.lower[i] + 1,
-                                  plan.widths[s])) {
+    if (plan.widths[i] < 1 ||
+        plan.counts[i] != CeilDiv(plan.space.upper[i] - plan.space.lower[i] + 1,
+                                  plan.widths[i])) {
       return false;
     }
   }
@@ -334,15 +330,15 @@ TilePlan DecodeTilePlan(Decoder& in) {
   out.round_first = in.GetSigned();
   out.round_step = in.GetSigned();
   out.slab_points = in.GetSigned();
-  out.fields.resize(static_cast<size_t>(in.GetCount(6)));
+  out.fields.resize(in.GetCount(6));
   for (TileField& field : out.fields) field = DecodeField(in);
-  out.inputs.resize(static_cast<size_t>(in.GetCount(4)));
+  out.inputs.resize(in.GetCount(4));
   for (TileInput& input : out.inputs) {
     input.position = static_cast<int32_t>(in.GetSigned());
     input.element = GetElement(in);
     input.box = GetBox(in);
   }
-  out.pieces.resize(static_cast<size_t>(in.GetCount(8)));
+  out.pieces.resize(in.GetCount(8));
   for (TilePiece& piece : out.pieces) {
     piece = DecodePiece(in, out.dim_count());
   }

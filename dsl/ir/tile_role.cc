@@ -43,7 +43,7 @@ bool FitsPlan(const TileRole& role, const TilePlan& plan) {
             r.field >= static_cast<int64_t>(plan.fields.size())) {
           return false;
         }
-        const TileField& field = plan.fields[static_cast<size_t>(r.field)];
+        const TileField& field = plan.fields[r.field];
         if (role.kind == TileRole::Kind::kStatic &&
             (!field.is_static || field.stage != role.stage)) {
           return false;
@@ -77,7 +77,7 @@ TileRole TileRole::Decode(Decoder& in) {
   if (in.ok()) out.kind = static_cast<Kind>(kind);
   out.gives_carry = in.GetBool();
   out.stage = static_cast<int32_t>(in.GetSigned());
-  out.results.resize(static_cast<size_t>(in.GetCount(7)));
+  out.results.resize(in.GetCount(7));
   for (TileResult& result : out.results) {
     result.field = static_cast<int32_t>(in.GetSigned());
     result.box.lower = IndexVector::Decode(in);

@@ -13,7 +13,7 @@ using ast::NameKind;
 
 int32_t LowerName(const Expr& expr, const CodeScope& scope,
                   CodeBuilder& builder) {
-  const auto i = static_cast<size_t>(expr.index);
+  const int64_t i = expr.index;
   switch (expr.name_kind) {
     case NameKind::kParameter: {
       const CheckedParameter& parameter = scope.program->parameters[i];
@@ -154,8 +154,7 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
   block.index_count = std::max(1, dims + (has_elements ? 1 : 0));
   std::vector<std::string> created;
   for (const CheckedCreate& create : task.creates) {
-    created.push_back(
-        program.arrays[static_cast<size_t>(create.ref.array)].name);
+    created.push_back(program.arrays[create.ref.array].name);
   }
   block.comment = absl::StrCat(task.name, ": ", created.front());
   CodeBuilder builder(block);
@@ -169,8 +168,7 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
   }
   // Every use is loaded only where its guard holds, whatever the code does.
   for (const CheckedUse& use : task.uses) {
-    const CheckedArray& array =
-        program.arrays[static_cast<size_t>(use.ref.array)];
+    const CheckedArray& array = program.arrays[use.ref.array];
     const bool is_block = !array.block.empty();
     block.loads.push_back({.element = array.element,
                            .step = is_block ? Step::kUnit : Step::kNone});
@@ -191,12 +189,11 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
     const int32_t value = LowerExpr(statement.value, scope, builder);
     scope.locals.push_back(value);
     if (statement.target == NameKind::kCreate) {
-      scope.creates[static_cast<size_t>(statement.index)] = value;
+      scope.creates[statement.index] = value;
     }
   }
   for (size_t c = 0; c < task.creates.size(); ++c) {
-    const CheckedArray& array =
-        program.arrays[static_cast<size_t>(task.creates[c].ref.array)];
+    const CheckedArray& array = program.arrays[task.creates[c].ref.array];
     DOGGED_CHECK(scope.creates[c] >= 0) << task.creates[c].name;
     block.stores.push_back(
         {.element = array.element,

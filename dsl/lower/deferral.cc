@@ -22,12 +22,11 @@ struct Readers {
 std::vector<Readers> ReadersIn(const Program& program) {
   std::vector<Readers> out;
   for (const Array& array : program.arrays) {
-    out.push_back({.delays = std::vector<int64_t>(
-                       static_cast<size_t>(array.rank), INT64_MAX)});
+    out.push_back({.delays = std::vector<int64_t>(array.rank, INT64_MAX)});
   }
   const auto add = [&out](const Domain& domain, int32_t array,
                           const AffineMap& map, const AffineExpr& time) {
-    Readers& readers = out[static_cast<size_t>(array)];
+    Readers& readers = out[array];
     readers.are_there = true;
     for (size_t entry = 0; entry < map.size(); ++entry) {
       const IndexRange range = RangesOf(domain, {time - map[entry]}).front();
@@ -56,7 +55,7 @@ std::optional<int64_t> DelayOf(const TaskClass& task, int d,
                                const std::vector<Readers>& readers) {
   std::optional<int64_t> least;
   for (const Create& create : task.creates) {
-    const Readers& of_it = readers[static_cast<size_t>(create.array)];
+    const Readers& of_it = readers[create.array];
     if (!of_it.are_there) continue;
     std::optional<int64_t> latest;
     for (size_t entry = 0; entry < create.map.size(); ++entry) {

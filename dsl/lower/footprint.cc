@@ -38,17 +38,16 @@ double CountAt(const Domain& domain, const AffineExpr& version, int64_t value) {
 // The labels that all that `points` makes of an array have at one version.
 double CountAt(const PointProgram& points, int32_t array, int32_t version,
                int64_t value) {
-  const auto v = static_cast<size_t>(version);
   double count = 0;
   for (const PointClass& c : points.classes) {
     for (const Create& create : c.creates) {
       if (create.array != array) continue;
-      count += CountAt(c.domain, create.map[v], value);
+      count += CountAt(c.domain, create.map[version], value);
     }
   }
   for (const PointReduction& reduction : points.reductions) {
     if (reduction.array != array) continue;
-    count += CountAt(reduction.domain, reduction.map[v], value);
+    count += CountAt(reduction.domain, reduction.map[version], value);
   }
   return count;
 }
@@ -73,16 +72,15 @@ class TimeIndices {
   // some read an earlier one: where tasks take turns, the second one reads
   // labels of the first.
   int32_t OwnTimeIndex(int32_t array) const {
-    const int32_t rank = points_.arrays[static_cast<size_t>(array)].rank;
+    const int32_t rank = points_.arrays[array].rank;
     for (int32_t i = rank - 1; i >= 0; --i) {
-      const auto v = static_cast<size_t>(i);
       bool looks_back = false;
       bool looks_ahead = false;
       for (const PointClass& c : points_.classes) {
         for (const Create& create : c.creates) {
           for (const Use& use : c.uses) {
             if (create.array != array || use.array != array) continue;
-            const AffineExpr step = create.map[v] - use.map[v];
+            const AffineExpr step = create.map[i] - use.map[i];
             looks_back |= step.IsConstant() && step.constant > 0;
             looks_ahead |= !step.IsConstant() || step.constant < 0;
           }
@@ -108,12 +106,11 @@ class TimeIndices {
 
   void Follow(int32_t made, const AffineMap& made_map, int32_t read,
               const AffineMap& read_map) {
-    const int32_t time = index_[static_cast<size_t>(read)];
-    int32_t& out = index_[static_cast<size_t>(made)];
+    const int32_t time = index_[read];
+    int32_t& out = index_[made];
     if (time < 0 || out >= 0) return;
     for (size_t v = 0; v < made_map.size(); ++v) {
-      const AffineExpr apart =
-          made_map[v] - read_map[static_cast<size_t>(time)];
+      const AffineExpr apart = made_map[v] - read_map[time];
       if (!made_map[v].IsConstant() && apart.IsConstant()) {
         out = static_cast<int32_t>(v);
       }
@@ -127,7 +124,7 @@ class TimeIndices {
 // Rows at the version that has most, of a few versions: rows may begin or end
 // with versions.
 double RowsOf(const PointProgram& points, int32_t array, int32_t version) {
-  const Box& box = points.arrays[static_cast<size_t>(array)].box;
+  const Box& box = points.arrays[array].box;
   if (version >= box.size()) return 0;
   const int64_t lower = box.lower[version];
   const int64_t upper = box.upper[version];
@@ -171,9 +168,8 @@ double LabelsOf(const PointProgram& points, const PointResult& result) {
   const Box box = LastBox(result);
   double out = 1;
   for (int d = 0; d < box.size(); ++d) {
-    out *= static_cast<double>(
-        CeilDiv(std::max<int64_t>(0, box.upper[d] - box.lower[d] + 1),
-                result.step[static_cast<size_t>(d)]));
+    out *= static_cast<double>(CeilDiv(
+        std::max<int64_t>(0, box.upper[d] - box.lower[d] + 1), result.step[d]));
   }
   return out;
 }
@@ -199,10 +195,10 @@ std::vector<std::set<int32_t>> SourcesOf(const PointProgram& points) {
     after = 0;
     for (const PointClass& c : points.classes) {
       for (const Create& create : c.creates) {
-        std::set<int32_t>& sources = out[static_cast<size_t>(create.array)];
+        std::set<int32_t>& sources = out[create.array];
         for (const Use& use : c.uses) {
           sources.insert(use.array);
-          const auto& more = out[static_cast<size_t>(use.array)];
+          const auto& more = out[use.array];
           if (&more != &sources) sources.insert(more.begin(), more.end());
         }
       }
@@ -220,10 +216,10 @@ double WaitingTasks(const PointProgram& points) {
   for (const PointClass& c : points.classes) {
     if (c.uses.size() < 2 || c.creates.empty()) continue;
     const int32_t made = c.creates.front().array;
-    const bool is_own = sources[static_cast<size_t>(made)].contains(made);
+    const bool is_own = sources[made].contains(made);
     const bool is_woken =
         std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
-          const auto& others = sources[static_cast<size_t>(use.array)];
+          const auto& others = sources[use.array];
           const bool is_early =
               is_own && use.array != made && !others.contains(made);
           return is_early || IsSharedRead(c.domain, use.map);
@@ -238,7 +234,7 @@ Footprint ValuesOf(const PointProgram& points) {
   Footprint out;
   std::set<int32_t> are_results;  // all of their labels
   for (const PointResult& result : points.results) {
-    const auto array = static_cast<size_t>(result.array);
+    const int64_t array = result.array;
     if (result.box == points.arrays[array].box) {
       are_results.insert(result.array);
     }
@@ -252,8 +248,8 @@ Footprint ValuesOf(const PointProgram& points) {
     if (c.body != PointClass::Body::kInput) continue;
     const int32_t array = c.creates.front().array;
     are_inputs.insert(array);
-    out.inputs += static_cast<double>(c.domain.Count()) *
-                  BytesOf(points.arrays[static_cast<size_t>(array)]);
+    out.inputs +=
+        static_cast<double>(c.domain.Count()) * BytesOf(points.arrays[array]);
   }
   const TimeIndices times(points);
   for (size_t i = 0; i < points.arrays.size(); ++i) {
@@ -280,10 +276,9 @@ Footprint ValuesOf(const PointProgram& points) {
 
 bool IsSharedRead(const Domain& domain, const AffineMap& map) {
   for (int d = 0; d < domain.size(); ++d) {
-    const auto s = static_cast<size_t>(d);
     const bool is_told = std::any_of(
         map.begin(), map.end(),
-        [s](const AffineExpr& index) { return index.coefficients[s] != 0; });
+        [d](const AffineExpr& index) { return index.coefficients[d] != 0; });
     if (!is_told) return true;
   }
   return false;

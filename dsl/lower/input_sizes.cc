@@ -67,7 +67,7 @@ class SizeSearch {
     for (CheckedTask& task : tasks) {
       const CheckedRef& ref = task.creates.front().ref;
       if (task.body == CheckedTask::Body::kFile &&
-          program->arrays[static_cast<size_t>(ref.array)].name == array_) {
+          program->arrays[ref.array].name == array_) {
         program->tasks.push_back(std::move(task));
         break;
       }

@@ -15,7 +15,7 @@ namespace {
 
 const CheckedArray& ArrayOf(const CheckedRef& ref,
                             const CheckedProgram& program) {
-  return program.arrays[static_cast<size_t>(ref.array)];
+  return program.arrays[ref.array];
 }
 
 // The declared extents of some of a task's labels.
@@ -57,7 +57,7 @@ class ShapeBuilder {
 const ast::Expr* PlaceOf(const CheckedArray& array,
                          const CheckedProgram& program,
                          std::vector<int64_t>& out) {
-  out.assign(static_cast<size_t>(array.rank), 0);
+  out.assign(array.rank, 0);
   for (const ast::Expr& place : array.place) {
     const ast::Expr* expr = &place;
     int64_t block = 1;
@@ -68,10 +68,10 @@ const ast::Expr* PlaceOf(const CheckedArray& array,
     }
     if (expr->kind != ast::Expr::Kind::kName ||
         expr->name_kind != ast::NameKind::kDimension || block < 1 ||
-        out[static_cast<size_t>(expr->index)] != 0) {
+        out[expr->index] != 0) {
       return &place;
     }
-    out[static_cast<size_t>(expr->index)] = block;
+    out[expr->index] = block;
   }
   return nullptr;
 }
@@ -142,8 +142,7 @@ CodeBody PointMaker::MakeCode(const CheckedTask& task) const {
 }
 
 NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
-  const CheckedKernel& kernel =
-      program_.kernels[static_cast<size_t>(task.call.kernel)];
+  const CheckedKernel& kernel = program_.kernels[task.call.kernel];
   NativeBody out;
   out.kernel = kernel.name;
   out.library = kernel.library;
@@ -168,7 +167,7 @@ NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
   for (size_t a = 0; a < task.call.args.size(); ++a) {
     const CheckedArgument& argument = task.call.args[a];
     const std::string& name = kernel.formals[a].name.text;
-    const auto i = static_cast<size_t>(argument.index);
+    const int64_t i = argument.index;
     switch (argument.kind) {
       case ast::Formal::Kind::kIn:
         out.in.push_back(argument.index);
@@ -356,7 +355,7 @@ PointProgram PointMaker::Make(const std::string& name) {
   out_.every_task_needed = program_.every_task_needed;
   if (program_.repeat) {
     const CheckedParameter& parameter =
-        program_.parameters[static_cast<size_t>(program_.repeat->parameter)];
+        program_.parameters[program_.repeat->parameter];
     out_.repeat = Repeat{.parameter = parameter.name,
                          .first = program_.repeat->first,
                          .last = parameter.integer,

@@ -25,10 +25,10 @@ AffineExpr PriorityOf(const PointProgram& points, const PointClass& point_class,
   bool has_versions = false;
   for (const int32_t version : versions) has_versions |= version >= 0;
   if (!has_versions) return {};
-  const PointArray& array = points.arrays[static_cast<size_t>(create.array)];
-  const int32_t version = versions[static_cast<size_t>(create.array)];
+  const PointArray& array = points.arrays[create.array];
+  const int32_t version = versions[create.array];
   if (array.block_rank == 0 && version >= 0) {
-    return create.map[static_cast<size_t>(version)] * -1;
+    return create.map[version] * -1;
   }
   AffineExpr sum;
   for (const AffineExpr& expr : create.map) sum = sum + expr;
@@ -48,9 +48,9 @@ Array MakeArray(const PointArray& point, int32_t version,
   if (!point.place.empty()) {
     array.affinity_block = point.place;
   } else if (point.block_rank > 0 || point.box.size() != point.rank) {
-    array.affinity_block.assign(static_cast<size_t>(point.rank), 1);
+    array.affinity_block.assign(point.rank, 1);
     if (array.version_index >= 0) {
-      array.affinity_block[static_cast<size_t>(array.version_index)] = 0;
+      array.affinity_block[array.version_index] = 0;
     }
   } else {
     array.affinity_block = SlabsOf(point.box, array.version_index, target);
@@ -61,17 +61,16 @@ Array MakeArray(const PointArray& point, int32_t version,
 // The user's indices of a result that has one label per point.
 ResultView ViewOf(const PointProgram& points, const PointResult& result,
                   int32_t result_set) {
-  ResultView view{
-      .array = points.arrays[static_cast<size_t>(result.array)].name,
-      .result_set = result_set,
-      .lower = {result.box.lower.begin(), result.box.lower.end()},
-      .upper = {result.box.upper.begin(), result.box.upper.end()},
-      .step = result.step,
-      .tile_index = {},
-      .origin = {},
-      .extent = {}};
+  ResultView view{.array = points.arrays[result.array].name,
+                  .result_set = result_set,
+                  .lower = {result.box.lower.begin(), result.box.lower.end()},
+                  .upper = {result.box.upper.begin(), result.box.upper.end()},
+                  .step = result.step,
+                  .tile_index = {},
+                  .origin = {},
+                  .extent = {}};
   for (int d = 0; d < result.box.size(); ++d) {
-    const bool varies = result.varies[static_cast<size_t>(d)];
+    const bool varies = result.varies[d];
     view.tile_index.push_back(varies ? d : -1);
     view.origin.push_back(0);
     view.extent.push_back(1);

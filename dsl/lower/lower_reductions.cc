@@ -30,8 +30,8 @@ class Tree {
   Tree(const PointReduction& reduction, const PointProgram& points,
        Domain outer, Program& program)
       : reduction_(reduction),
-        name_(points.arrays[static_cast<size_t>(reduction.array)].name),
-        element_(points.arrays[static_cast<size_t>(reduction.source)].element),
+        name_(points.arrays[reduction.array].name),
+        element_(points.arrays[reduction.source].element),
         outer_(std::move(outer)),
         program_(program) {}
 
@@ -78,7 +78,7 @@ class Tree {
       Use use{.array = array_, .map = Identity(), .guard = {}};
       const AffineExpr from =
           AffineExpr::Index(dim) * kFanIn + AffineExpr::Constant(k);
-      use.map[static_cast<size_t>(dim)] = from;
+      use.map[dim] = from;
       if (extent % kFanIn != 0) {
         use.guard.any_of = {
             {{.expr = AffineExpr::Constant(extent - 1) - from}}};
@@ -107,7 +107,7 @@ class Tree {
       domain.dimensions.push_back(
           Range(absl::StrCat("r", d), 0, extents_[d] - 1));
     }
-    std::vector<int64_t> affinity(static_cast<size_t>(outer_size()), 0);
+    std::vector<int64_t> affinity(outer_size(), 0);
     affinity.insert(affinity.end(), affinity_.begin(), affinity_.end());
     program_.arrays.push_back(
         {.name = absl::StrCat(name_, "'", array_),
@@ -156,7 +156,7 @@ void SetTimes(const AffineExpr& time, Program& program) {
 void AddTileLeaves(const ResultSet& tiles,
                    const std::optional<AffineExpr>& block,
                    const Program& program, const ReduceBody& body, Tree& tree) {
-  const Array source = program.arrays[static_cast<size_t>(tiles.array)];
+  const Array source = program.arrays[tiles.array];
   std::vector<int64_t> extents;
   std::vector<int64_t> affinity;
   Use use{.array = tiles.array, .map = {}, .guard = {}};
@@ -165,12 +165,12 @@ void AddTileLeaves(const ResultSet& tiles,
       use.map.push_back(*block);
       continue;
     }
-    const Dimension& range = tiles.domain.dimensions[static_cast<size_t>(i)];
+    const Dimension& range = tiles.domain.dimensions[i];
     const int64_t lower = range.Lower({});
     use.map.push_back(AffineExpr::Index(
         tree.outer_size() + static_cast<int>(extents.size()), lower));
     extents.push_back(range.Upper({}) - lower + 1);
-    affinity.push_back(source.affinity_block[static_cast<size_t>(i)]);
+    affinity.push_back(source.affinity_block[i]);
   }
   tree.Leaves(std::move(extents), std::move(affinity), {std::move(use)}, body);
 }
@@ -269,7 +269,7 @@ void AddPointReduction(const PointReduction& reduction,
   const Box hull = HullOf(over);
   const int first = outer.size();
   const int last = over.size() - 1;
-  const Array& source = program.arrays[static_cast<size_t>(reduction.source)];
+  const Array& source = program.arrays[reduction.source];
   std::vector<int64_t> extents;
   std::vector<int64_t> affinity;
   std::vector<AffineExpr> values;
@@ -390,7 +390,7 @@ absl::Status AddTileReduction(const PointReduction& reduction,
                               int32_t created, Program& program) {
   const Domain& labels = tiles.domain;
   const int time = TimePosition(view, labels);
-  const auto t = static_cast<size_t>(std::max(time, 0));
+  const int64_t t = std::max(time, 0);
   const bool by_time_step = reduction.domain.size() == 1;
   if (by_time_step &&
       (time < 0 || reduction.source_map[t].coefficients[0] != 1)) {
@@ -450,8 +450,7 @@ void AddRoundReduction(const PointReduction& reduction,
       AffineExpr::Index(0) * wanted.time_interval +
       AffineExpr::Constant(wanted.box.lower[static_cast<int>(t)] - shift);
   AffineExpr block = tiles.map.back();
-  std::swap(block.coefficients[0],
-            block.coefficients[static_cast<size_t>(time_steps)]);
+  std::swap(block.coefficients[0], block.coefficients[time_steps]);
   AffineMap map;
   for (const AffineExpr& expr : reduction.map) {
     map.push_back(Substitute(expr, {at}));

@@ -14,7 +14,7 @@ std::optional<PointResult> ResultOf(const CheckedResult& result,
     return MakeResult(result.ref.array, std::move(domain), std::move(map));
   }
   const CheckedRepeat& repeat = *program.repeat;
-  const auto p = static_cast<size_t>(repeat.parameter);
+  const int64_t p = repeat.parameter;
   const int64_t last = program.parameters[p].integer;
   const int round = domain.size();
   const std::optional<AffineExpr> bound = TimeOf(result.domain, program);

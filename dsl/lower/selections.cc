@@ -44,8 +44,8 @@ int32_t FindResult(const std::string& array, const std::vector<int32_t>& own,
   int32_t found = -1;
   std::vector<std::string> names;
   for (const int32_t place : own) {
-    const PointResult& result = points.results[static_cast<size_t>(place)];
-    names.push_back(points.arrays[static_cast<size_t>(result.array)].name);
+    const PointResult& result = points.results[place];
+    names.push_back(points.arrays[result.array].name);
     if (names.back() != array || place == found) continue;
     if (found < 0) {
       found = place;
@@ -84,8 +84,7 @@ SelectedLabels LabelsOf(const PointResult& result, int32_t view,
           .lower = {box.lower.begin(), box.lower.end()},
           .upper = {box.upper.begin(), box.upper.end()},
           .step = result.step,
-          .has_blocks =
-              points.arrays[static_cast<size_t>(result.array)].block_rank > 0};
+          .has_blocks = points.arrays[result.array].block_rank > 0};
 }
 
 }  // namespace
@@ -141,20 +140,19 @@ PlacedResults PlaceResults(const std::vector<std::string>& selections,
     const int32_t view = FindResult(selection, own, points, diagnostics);
     out.selections.push_back(
         view < 0 ? SelectedLabels{.view = view}
-                 : LabelsOf(points.results[static_cast<size_t>(view)], view,
-                            points));
+                 : LabelsOf(points.results[view], view, points));
   }
   for (size_t r = 0; r < own.size(); ++r) {
     const PointResult& result = results[r];
     if (result.file.empty()) continue;
-    const auto begin = static_cast<size_t>(result.range.begin);
-    const auto end = static_cast<size_t>(result.range.end);
+    const int64_t begin = result.range.begin;
+    const int64_t end = result.range.end;
     out.files.push_back(
         {.path = result.file,
          .text = absl::StrReplaceAll(
              absl::string_view(diagnostics.text()).substr(begin, end - begin),
              {{" ", ""}, {"\t", ""}, {"\n", ""}, {"\r", ""}}),
-         .array = points.arrays[static_cast<size_t>(result.array)].name,
+         .array = points.arrays[result.array].name,
          .place = diagnostics.PlaceOf(result.range.begin),
          .labels = LabelsOf(result, places[r], points)});
   }

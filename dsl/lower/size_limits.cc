@@ -10,8 +10,7 @@ double PointsOf(const Box& box, const std::vector<int64_t>& step = {}) {
   double out = 1;
   for (int d = 0; d < box.size(); ++d) {
     if (box.upper[d] < box.lower[d]) return 0;
-    const auto apart =
-        static_cast<double>(step.empty() ? 1 : step[static_cast<size_t>(d)]);
+    const auto apart = static_cast<double>(step.empty() ? 1 : step[d]);
     out *= (static_cast<double>(box.upper[d]) -
             static_cast<double>(box.lower[d])) /
                apart +
@@ -36,7 +35,7 @@ void CheckSize(const PointProgram& points, Diagnostics& diagnostics) {
   }
   double bytes = 0;
   for (const PointResult& result : points.results) {
-    const PointArray& array = points.arrays[static_cast<size_t>(result.array)];
+    const PointArray& array = points.arrays[result.array];
     bytes += PointsOf(LastBox(result), result.step) *
              static_cast<double>(ElementBytes(array.element));
   }

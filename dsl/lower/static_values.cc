@@ -16,7 +16,7 @@ namespace {
 // them in another: `there`, by position.
 void MoveOperands(IrNode& node, const std::vector<int32_t>& there) {
   for (int32_t* const operand : {&node.a, &node.b, &node.c}) {
-    if (*operand >= 0) *operand = there[static_cast<size_t>(*operand)];
+    if (*operand >= 0) *operand = there[*operand];
   }
 }
 
@@ -38,7 +38,7 @@ std::optional<Maker> MakerOf(const PointClass& c) {
   const AffineMap& map = c.creates.front().map;
   const int dims = c.domain.size();
   Maker out{.made_by = &c, .index = {}, .is_made = {}};
-  std::vector<std::optional<AffineExpr>> index(static_cast<size_t>(dims));
+  std::vector<std::optional<AffineExpr>> index(dims);
   std::vector<Constraint> conditions;
   for (size_t i = 0; i < map.size(); ++i) {
     const AffineExpr label = AffineExpr::Index(static_cast<int>(i));
@@ -49,13 +49,12 @@ std::optional<Maker> MakerOf(const PointClass& c) {
       continue;
     }
     AffineExpr rest = map[i];
-    const int64_t factor =
-        std::exchange(rest.coefficients[static_cast<size_t>(d)], 0);
+    const int64_t factor = std::exchange(rest.coefficients[d], 0);
     if ((factor != 1 && factor != -1) || !rest.IsConstant()) {
       return std::nullopt;
     }
     const AffineExpr found = (label - rest) * factor;
-    std::optional<AffineExpr>& known = index[static_cast<size_t>(d)];
+    std::optional<AffineExpr>& known = index[d];
     if (known) {
       conditions.push_back(
           {.expr = found - *known, .kind = Constraint::Kind::kZero});
@@ -64,14 +63,14 @@ std::optional<Maker> MakerOf(const PointClass& c) {
     }
   }
   for (int d = 0; d < dims; ++d) {
-    const Dimension& dimension = c.domain.dimensions[static_cast<size_t>(d)];
-    std::optional<AffineExpr>& known = index[static_cast<size_t>(d)];
+    const Dimension& dimension = c.domain.dimensions[d];
+    std::optional<AffineExpr>& known = index[d];
     if (!known && !dimension.IsNumber()) return std::nullopt;
     out.index.push_back(known ? *known : dimension.lower.front().expr);
   }
   for (int d = 0; d < dims; ++d) {
-    const Dimension& dimension = c.domain.dimensions[static_cast<size_t>(d)];
-    const AffineExpr& own = out.index[static_cast<size_t>(d)];
+    const Dimension& dimension = c.domain.dimensions[d];
+    const AffineExpr& own = out.index[d];
     for (const AffineBound& bound : dimension.lower) {
       conditions.push_back(
           {.expr = own * bound.divisor - Substitute(bound.expr, out.index)});
@@ -129,7 +128,7 @@ int32_t StaticReader::ValueOf(const AffineMap& map, const Guard& guard,
                      .step = c.input.step,
                      .guard = guard};
       for (size_t d = 0; d < c.input.axis.size(); ++d) {
-        const auto axis = static_cast<size_t>(c.input.axis[d]);
+        const int64_t axis = c.input.axis[d];
         read.at.push_back(
             index[axis] -
             AffineExpr::Constant(c.input.box.lower[static_cast<int>(d)]));
@@ -148,11 +147,10 @@ int32_t StaticReader::ValueOf(const AffineMap& map, const Guard& guard,
       std::vector<int32_t> nodes;
       for (IrNode node : code.nodes) {
         MoveOperands(node, nodes);
-        nodes.push_back(node.op == IrOp::kIndex
-                            ? at[static_cast<size_t>(node.integer)]
-                            : builder.Add(node));
+        nodes.push_back(node.op == IrOp::kIndex ? at[node.integer]
+                                                : builder.Add(node));
       }
-      made = nodes[static_cast<size_t>(code.stores.front().node)];
+      made = nodes[code.stores.front().node];
     }
     // The first maker stands for what is left by the others.
     if (value < 0) {
@@ -197,7 +195,7 @@ std::optional<PointClass> StaticReader::Make() {
   std::vector<int32_t> nodes;
   for (IrNode node : code.nodes) {
     MoveOperands(node, nodes);
-    const auto load = static_cast<size_t>(node.integer);
+    const int64_t load = node.integer;
     if (node.op == IrOp::kLoad && places[load] >= 0) {
       node.integer = places[load];
     } else if (node.op == IrOp::kLoad) {
@@ -218,9 +216,9 @@ std::optional<PointClass> StaticReader::Make() {
     if (made.nodes.size() > kNodesMax) return std::nullopt;
   }
   for (IrStore& store : made.stores) {
-    store.node = nodes[static_cast<size_t>(store.node)];
+    store.node = nodes[store.node];
   }
-  if (made.mask >= 0) made.mask = nodes[static_cast<size_t>(made.mask)];
+  if (made.mask >= 0) made.mask = nodes[made.mask];
   if (made.nodes.size() > kNodesMax) return std::nullopt;
   return std::move(out_);
 }
@@ -228,9 +226,7 @@ std::optional<PointClass> StaticReader::Make() {
 // Arrays that something else than code reads, or that have to be labels.
 std::vector<bool> LabelArrays(const PointProgram& points) {
   std::vector<bool> out(points.arrays.size(), false);
-  const auto keep = [&out](int32_t array) {
-    out[static_cast<size_t>(array)] = true;
-  };
+  const auto keep = [&out](int32_t array) { out[array] = true; };
   for (size_t a = 0; a < out.size(); ++a) {
     const PointArray& array = points.arrays[a];
     if (array.block_rank > 0 || array.is_scalar_input) out[a] = true;

@@ -92,7 +92,7 @@ const SourcePart* Diagnostics::PartOf(int line) const {
 
 std::pair<int, int> Diagnostics::LineAndColumn(int32_t offset) const {
   const int line = LineOf(offset);
-  const int column = offset - line_starts_[static_cast<size_t>(line - 1)] + 1;
+  const int column = offset - line_starts_[line - 1] + 1;
   const SourcePart* const part = PartOf(line);
   if (part == nullptr) return {line, column};
   return {line - part->first_line + part->line_there, column};
@@ -121,7 +121,7 @@ std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
   absl::StrAppend(&out, ": ", severity, "[", CodeText(diagnostic.code),
                   "]: ", diagnostic.message, "\n");
   if (!range.IsNone()) {
-    const int32_t start = line_starts_[static_cast<size_t>(text_line - 1)];
+    const int32_t start = line_starts_[text_line - 1];
     const size_t newline = text_.find('\n', static_cast<size_t>(start));
     const int32_t end = newline == std::string::npos
                             ? static_cast<int32_t>(text_.size())
@@ -137,12 +137,9 @@ std::string Diagnostics::ToString(const Diagnostic& diagnostic) const {
     absl::StrAppend(
         &out, number, " | ",
         Shown(absl::string_view(text_).substr(
-            static_cast<size_t>(shown_begin),
-            static_cast<size_t>(shown_end - shown_begin))),
-        "\n", margin, " | ",
-        std::string(static_cast<size_t>(range.begin - shown_begin), ' '),
-        std::string(static_cast<size_t>(std::max(
-                        1, std::min(range.end, shown_end) - range.begin)),
+            shown_begin, static_cast<size_t>(shown_end - shown_begin))),
+        "\n", margin, " | ", std::string(range.begin - shown_begin, ' '),
+        std::string(std::max(1, std::min(range.end, shown_end) - range.begin),
                     '^'));
     if (!diagnostic.note.empty()) absl::StrAppend(&out, " ", diagnostic.note);
     out += "\n";

@@ -177,8 +177,8 @@ class Spacer {
       if (is_marked && line.mark == std::string::npos) {
         line.mark = line.text.size();
       }
-      const auto begin = static_cast<size_t>(token.range.begin);
-      const auto end = static_cast<size_t>(token.range.end);
+      const int64_t begin = token.range.begin;
+      const int64_t end = token.range.end;
       absl::StrAppend(&line.text, text_.substr(begin, end - begin));
       last_ = token;
     }
