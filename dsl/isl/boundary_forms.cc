@@ -60,7 +60,7 @@ bool SplitRing(const CheckedBoundary& boundary,
           array, index, Shifted(end, range, -sign * rounds), is_below);
       rest = rest.intersect(further);
       if (!rest.is_empty()) part.labels = part.labels.subtract(further);
-      LinearForm& source = part.source.index[static_cast<size_t>(index)];
+      LinearForm& source = part.source.index[index];
       source = Shifted(source, range, sign * rounds);
       parts.push_back(std::move(part));
     }

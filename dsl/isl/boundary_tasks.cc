@@ -17,7 +17,7 @@ std::vector<isl::set> PeriodicSources(const Proof& proof) {
   std::vector<isl::set> taken = proof.created;
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
     if (boundary.periodic_free >= 0) continue;
-    isl::set& set = taken[static_cast<size_t>(boundary.ref.array)];
+    isl::set& set = taken[boundary.ref.array];
     set = set.unite(FormOf(boundary, proof.sets).range());
   }
   std::vector<isl::set> out;
@@ -25,7 +25,7 @@ std::vector<isl::set> PeriodicSources(const Proof& proof) {
     out.push_back(proof.sets.NoLabel(static_cast<int32_t>(a)));
   }
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
-    const auto a = static_cast<size_t>(boundary.ref.array);
+    const int64_t a = boundary.ref.array;
     if (boundary.periodic_free < 0) continue;
     const auto range =
         proof.sets.RangeOf(proof.created[a], boundary.periodic_index);
@@ -49,8 +49,7 @@ std::vector<isl::set> PeriodicSources(const Proof& proof) {
 
 // Without its domain; the value it sets is yet to come.
 CheckedTask BoundaryTask(const Proof& proof, const CheckedBoundary& boundary) {
-  const std::string& name =
-      proof.program.arrays[static_cast<size_t>(boundary.ref.array)].name;
+  const std::string& name = proof.program.arrays[boundary.ref.array].name;
   CheckedTask task;
   task.name = boundary.name;
   task.origin = CheckedTask::Origin::kBoundary;
@@ -95,7 +94,7 @@ bool AddTaskFor(Proof& proof, const CheckedBoundary& boundary,
 // number of periods.
 void AddPeriodicTasks(Proof& proof, const CheckedBoundary& boundary,
                       const isl::set& created) {
-  const auto a = static_cast<size_t>(boundary.ref.array);
+  const int64_t a = boundary.ref.array;
   const auto range = proof.sets.RangeOf(created, boundary.periodic_index);
   if (!range) {
     if (proof.Fails()) {
@@ -157,7 +156,7 @@ void AddBoundaryTasks(Proof& proof) {
   const std::vector<isl::set> created = proof.created;
   const std::vector<isl::set> sources = PeriodicSources(proof);
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
-    const auto a = static_cast<size_t>(boundary.ref.array);
+    const int64_t a = boundary.ref.array;
     if (boundary.periodic_free >= 0) continue;
     const isl::set labels = proof.read[a]
                                 .unite(proof.wanted[a])
@@ -175,8 +174,7 @@ void AddBoundaryTasks(Proof& proof) {
   }
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
     if (boundary.periodic_free < 0) continue;
-    AddPeriodicTasks(proof, boundary,
-                     created[static_cast<size_t>(boundary.ref.array)]);
+    AddPeriodicTasks(proof, boundary, created[boundary.ref.array]);
   }
 }
 

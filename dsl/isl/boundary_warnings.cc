@@ -60,9 +60,7 @@ void ReportLost(Proof& proof, const CheckedBoundary& boundary,
                absl::StrCat(
                    task.name, ", on line ",
                    proof.diagnostics.LineAndColumn(task.range.begin).first,
-                   ", creates ",
-                   proof.program.arrays[static_cast<size_t>(boundary.ref.array)]
-                       .name,
+                   ", creates ", proof.program.arrays[boundary.ref.array].name,
                    ToIndex(FirstPoint(lost)).ToString(),
                    ", so this boundary does not hold there"))
       .Note(absl::StrCat("as", RangesText(free, points)))
@@ -100,8 +98,7 @@ void WarnOfIdle(Proof& proof, const CheckedBoundary& boundary,
     if (!least || !greatest) break;
     absl::StrAppend(&labels, "(", *least, ":", *greatest, ")");
   }
-  const std::string& name =
-      proof.program.arrays[static_cast<size_t>(boundary.ref.array)].name;
+  const std::string& name = proof.program.arrays[boundary.ref.array].name;
   proof.diagnostics
       .Warning(Code::kBoundary, boundary.range, "nothing reads or wants this")
       .Help(HelpWithOrder(
@@ -134,7 +131,7 @@ void WarnOfLost(Proof& proof, const CheckedBoundary& boundary,
 
 void WarnOfHole(Proof& proof, const CheckedBoundary& ring,
                 const std::vector<RingPart>& parts) {
-  const auto index = static_cast<size_t>(ring.periodic_index);
+  const int64_t index = ring.periodic_index;
   for (const CheckedBoundary& other : proof.program.boundaries) {
     if (other.periodic_free >= 0 || other.ref.array != ring.ref.array) continue;
     if (HasDimensions(other.ref.index[index])) continue;
@@ -151,8 +148,7 @@ void WarnOfHole(Proof& proof, const CheckedBoundary& ring,
                        other.name, ", on line ",
                        proof.diagnostics.LineAndColumn(other.range.begin).first,
                        ", is a hole in this ring, at ",
-                       proof.program.arrays[static_cast<size_t>(ring.ref.array)]
-                           .name,
+                       proof.program.arrays[ring.ref.array].name,
                        ToIndex(FirstPoint(taken)).ToString()))
           .Help("beyond its ends a ring goes on: leave that boundary out");
       break;

@@ -20,7 +20,7 @@ namespace {
 // of all indices, the labels that there are may be a triangle.
 std::string HelpWithResult(const Proof& proof, const CheckedResult& result,
                            const isl::set& missing) {
-  const auto array = static_cast<size_t>(result.ref.array);
+  const int64_t array = result.ref.array;
   const size_t rank = result.ref.index.size();
   bool is_within = rank > 1 && rank <= 5;
   for (size_t d = 0; is_within && d < rank; ++d) {
@@ -47,14 +47,14 @@ constexpr int kPiecesMax = 6;
 std::string HelpWithRounds(const Proof& proof) {
   const CheckedRepeat& repeat = *proof.program.repeat;
   const CheckedParameter& parameter =
-      proof.program.parameters[static_cast<size_t>(repeat.parameter)];
+      proof.program.parameters[repeat.parameter];
   return absl::StrCat("the condition is asked at every  ", parameter.name,
                       " = ", repeat.first, ":", parameter.integer, ":",
                       repeat.step, ":  make what it reads at all of these");
 }
 
 void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
-  const CheckedArray& made = proof.program.arrays[static_cast<size_t>(array)];
+  const CheckedArray& made = proof.program.arrays[array];
   // Labels between the steps of a task are told by numbers.
   const auto stepped = SteppedOver(proof, array, piece);
   const auto text = [&](std::vector<std::string> names) {
@@ -109,9 +109,8 @@ void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
                    "no task creates ",
                    text(IndexNames(proof.program, result.ref, result.domain)),
                    ", which is a result"))
-        .Note(absl::StrCat(
-            "such as ", proof.program.arrays[static_cast<size_t>(array)].name,
-            ToIndex(FirstPoint(piece)).ToString()))
+        .Note(absl::StrCat("such as ", proof.program.arrays[array].name,
+                           ToIndex(FirstPoint(piece)).ToString()))
         .Help(HelpWithOrder(
             proof, result.ref, result.domain,
             HelpWithoutLabels(proof, array,

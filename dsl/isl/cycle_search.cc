@@ -53,7 +53,7 @@ class Search {
 
   // A task that requires nothing is in no cycle.
   bool Requires(int32_t task_class) const {
-    return !checked_.tasks[static_cast<size_t>(task_class)].uses.empty();
+    return !checked_.tasks[task_class].uses.empty();
   }
   // Each class may enter so many, all together a few times that.
   bool IsAtBound() const {
@@ -109,14 +109,13 @@ class Search {
 
   // Adds the producers of labels that a reduction reads, up to the bound.
   void EnterOver(Frame& frame) {
-    const CheckedTask& of =
-        checked_.tasks[static_cast<size_t>(frame.task.task_class)];
+    const CheckedTask& of = checked_.tasks[frame.task.task_class];
     for (const CheckedUse& use : of.uses) {
       if (!use.over) continue;
       Domain points = Instantiate(*use.over, checked_);
       for (int d = 0; d < frame.task.index.size(); ++d) {
         const AffineBound at{.expr = AffineExpr::Constant(frame.task.index[d])};
-        Dimension& dimension = points.dimensions[static_cast<size_t>(d)];
+        Dimension& dimension = points.dimensions[d];
         dimension.lower = {at};
         dimension.upper = {at};
       }
@@ -149,7 +148,7 @@ Program Skeleton(const CheckedProgram& program) {
     Array to;
     to.name = array.name;
     to.rank = array.rank;
-    to.affinity_block.assign(static_cast<size_t>(array.rank), 1);
+    to.affinity_block.assign(array.rank, 1);
     out.arrays.push_back(std::move(to));
   }
   for (const CheckedTask& task : program.tasks) {

@@ -34,8 +34,7 @@ void InRange(Proof& proof, const CheckedTask& task, const isl::map& map,
   const isl::set beyond = map.range().subtract(isl::manage(allowed));
   if (beyond.is_empty() || !proof.Fails()) return;
   const auto [point, label] = FirstOf(map.intersect_range(beyond), task);
-  const CheckedArray& array =
-      proof.program.arrays[static_cast<size_t>(ref.array)];
+  const CheckedArray& array = proof.program.arrays[ref.array];
   proof.diagnostics
       .Error(Code::kOutOfRange, ref.range,
              absl::StrCat(task.name, " ", verb, " ", array.name,

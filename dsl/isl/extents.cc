@@ -24,8 +24,7 @@ void FillInExtents(Proof& proof) {
     for (int p = 0; p < params; ++p) {
       const char* name =
           isl_set_get_dim_name(labels, isl_dim_param, static_cast<unsigned>(p));
-      const auto& parameter =
-          proof.program.parameters[static_cast<size_t>(std::atoi(name + 1))];
+      const auto& parameter = proof.program.parameters[std::atoi(name + 1)];
       labels = isl_set_fix_val(
           labels, isl_dim_param, static_cast<unsigned>(p),
           isl_val_int_from_si(isl_set_get_ctx(labels), parameter.integer));

@@ -100,8 +100,7 @@ void IslSets::AssumeParameters() {
     }
   }
   if (program_.repeat &&
-      !program_.parameters[static_cast<size_t>(program_.repeat->parameter)]
-           .is_fixed) {
+      !program_.parameters[program_.repeat->parameter].is_fixed) {
     // A loop ends at its first value, or steps behind that.
     const CheckedRepeat& repeat = *program_.repeat;
     absl::StrAppend(&assumption_, " and p", repeat.parameter,
@@ -185,8 +184,7 @@ isl::set IslSets::Points(const std::string& tuple,
 }
 
 isl::set IslSets::TaskDomain(int32_t task_class) const {
-  return Points(TaskTuple(task_class),
-                program_.tasks[static_cast<size_t>(task_class)].domain);
+  return Points(TaskTuple(task_class), program_.tasks[task_class].domain);
 }
 
 isl::map IslSets::RefMap(const std::string& tuple, size_t dim_count,
@@ -200,16 +198,14 @@ isl::map IslSets::RefMap(const std::string& tuple, size_t dim_count,
 
 isl::map IslSets::CreateMap(const isl::set& domain, int32_t task_class,
                             const CheckedCreate& create) const {
-  const size_t dim_count =
-      program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
+  const size_t dim_count = program_.tasks[task_class].domain.dimensions.size();
   return RefMap(TaskTuple(task_class), dim_count, create.ref)
       .intersect_domain(domain);
 }
 
 isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
                          const CheckedUse& use) const {
-  const size_t dim_count =
-      program_.tasks[static_cast<size_t>(task_class)].domain.dimensions.size();
+  const size_t dim_count = program_.tasks[task_class].domain.dimensions.size();
   const std::string tuple = TaskTuple(task_class);
   if (use.over) {
     // The task's indices are the first of `over`.
@@ -228,8 +224,7 @@ isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
 }
 
 isl::set IslSets::NoLabel(int32_t array) const {
-  const auto rank =
-      static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank);
+  const int64_t rank = program_.arrays[array].rank;
   return Read(Tuple(ArrayTuple(array), rank), "false");
 }
 
@@ -238,7 +233,7 @@ isl::set IslSets::BoxHull(const isl::set& labels,
   const int count = Dimensions(labels);
   isl::set out = isl::manage(isl_set_universe(isl_set_get_space(labels.get())));
   for (int d = 0; d < count; ++d) {
-    if (!bounded[static_cast<size_t>(d)]) continue;
+    if (!bounded[d]) continue;
     // The shadow on index d, all other indices free.
     isl_set* shadow = labels.copy();
     for (int other = 0; other < count; ++other) {
@@ -284,7 +279,7 @@ std::vector<CheckedConstraint> IslSets::ConstraintsOf(
     for (int p = 0; p < isl_constraint_dim(c, isl_dim_param); ++p) {
       const char* name = isl_constraint_get_dim_name(c, isl_dim_param,
                                                      static_cast<unsigned>(p));
-      form.params[static_cast<size_t>(std::atoi(name + 1))] =
+      form.params[std::atoi(name + 1)] =
           take(isl_constraint_get_coefficient_val(c, isl_dim_param, p));
     }
     form.constant = take(isl_constraint_get_constant_val(c));
@@ -409,8 +404,7 @@ std::optional<std::pair<LinearForm, LinearForm>> IslSets::RangeOf(
 
 isl::set IslSets::Beyond(int32_t array, int d, const LinearForm& form,
                          bool is_below) const {
-  const auto rank =
-      static_cast<size_t>(program_.arrays[static_cast<size_t>(array)].rank);
+  const int64_t rank = program_.arrays[array].rank;
   LinearForm bound = form;
   bound.dims.clear();
   return Read(Tuple(ArrayTuple(array), rank),
@@ -421,7 +415,7 @@ isl::map IslSets::NotYet(int32_t k, int32_t l) const {
   const CheckedRepeat& repeat = *program_.repeat;
   // As text, of the indices from `first` on.
   const auto time = [&](int32_t of, size_t first) {
-    const CheckedTask& task = program_.tasks[static_cast<size_t>(of)];
+    const CheckedTask& task = program_.tasks[of];
     const AffineExpr expr =
         TimeOf(task.domain, program_).value_or(AffineExpr());
     std::string out = absl::StrCat(expr.constant);
@@ -432,16 +426,14 @@ isl::map IslSets::NotYet(int32_t k, int32_t l) const {
   };
   const auto tuple = [&](int32_t of, size_t first) {
     std::vector<std::string> dims;
-    const auto& task = program_.tasks[static_cast<size_t>(of)];
+    const auto& task = program_.tasks[of];
     for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
       dims.push_back(absl::StrCat("i", first + d));
     }
     return absl::StrCat(TaskTuple(of), "[", absl::StrJoin(dims, ", "), "]");
   };
-  const size_t own =
-      program_.tasks[static_cast<size_t>(k)].domain.dimensions.size();
-  const int64_t last =
-      program_.parameters[static_cast<size_t>(repeat.parameter)].integer;
+  const size_t own = program_.tasks[k].domain.dimensions.size();
+  const int64_t last = program_.parameters[repeat.parameter].integer;
   const std::string round =
       absl::StrCat(repeat.first, " + ", repeat.step, "*s");
   return isl::map(
@@ -459,8 +451,7 @@ isl::set IslSets::WantedAtSomeEnd(const CheckedResult& result) const {
   };
   if (!program_.repeat) return labels_in(*this);
   const CheckedRepeat& repeat = *program_.repeat;
-  const auto& parameter =
-      program_.parameters[static_cast<size_t>(repeat.parameter)];
+  const auto& parameter = program_.parameters[repeat.parameter];
   IslSets sets = *this;
   sets.has_ends_ = true;
   sets.prefix_ = prefix_.empty()

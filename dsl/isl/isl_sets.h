@@ -66,7 +66,7 @@ class IslSets {
                   const CheckedUse& use) const;
   // The declared range of an array; none if it is not declared.
   const std::optional<isl::set>& Declared(int32_t array) const {
-    return declared_[static_cast<size_t>(array)];
+    return declared_[array];
   }
   isl::set NoLabel(int32_t array) const;
   // Tuple `tuple` with `guard` and `domain`; dimensions of `domain` without

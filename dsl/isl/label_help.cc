@@ -14,8 +14,7 @@ namespace {
 
 absl::string_view TextAt(const Diagnostics& diagnostics, SourceRange range) {
   return absl::string_view(diagnostics.text())
-      .substr(static_cast<size_t>(range.begin),
-              static_cast<size_t>(range.end - range.begin));
+      .substr(range.begin, static_cast<size_t>(range.end - range.begin));
 }
 
 // The indices of a label whose forms are over `domain`: a name, or "" where it
@@ -89,7 +88,7 @@ std::string HelpWithoutLabels(const Proof& proof, int32_t array,
     }
   }
   // A task of an empty range is named first.
-  bool is_empty = proof.created[static_cast<size_t>(array)].is_empty();
+  bool is_empty = proof.created[array].is_empty();
   for (size_t k = 0; k < proof.tasks.size(); ++k) {
     const CheckedTask& task = proof.program.tasks[k];
     if (task.creates.front().ref.array != array) continue;

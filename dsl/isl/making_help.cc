@@ -67,7 +67,7 @@ Grid GridOf(const Proof& proof, int32_t array, int i) {
   }
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
     if (boundary.ref.array != array || boundary.periodic_free >= 0) continue;
-    const LinearForm& form = boundary.ref.index[static_cast<size_t>(i)];
+    const LinearForm& form = boundary.ref.index[i];
     if (!IsNumber(form)) continue;
     const int64_t number = Instantiate(form, proof.program).constant;
     numbers.Include(number, number);
@@ -104,7 +104,6 @@ bool IsSliced(const Proof& proof, int32_t array, size_t i) {
 // the labels that other boundaries meet there.
 std::string CornersOf(const Proof& proof, int32_t array, const isl::set& piece,
                       const std::vector<std::string>& names) {
-  const auto a = static_cast<size_t>(array);
   isl_set* all = isl_set_universe(isl_set_get_space(piece.get()));
   for (size_t i = 0; i < names.size(); ++i) {
     const auto shared = SharedValue(piece, static_cast<int>(i));
@@ -113,9 +112,10 @@ std::string CornersOf(const Proof& proof, int32_t array, const isl::set& piece,
         all, isl_dim_set, static_cast<unsigned>(i),
         isl_val_int_from_si(isl_set_get_ctx(piece.get()), *shared));
   }
-  const isl::set form = isl::manage(all)
-                            .intersect(proof.read[a].unite(proof.wanted[a]))
-                            .subtract(piece);
+  const isl::set form =
+      isl::manage(all)
+          .intersect(proof.read[array].unite(proof.wanted[array]))
+          .subtract(piece);
   std::vector<std::string> conditions;
   for (const CheckedBoundary& other : proof.program.boundaries) {
     if (other.ref.array != array || other.periodic_free >= 0) continue;
@@ -191,7 +191,7 @@ std::string HelpToMake(const Proof& proof, const CheckedUse& use,
                        const isl::set& piece,
                        const std::vector<std::string>& names) {
   const int32_t array = use.ref.array;
-  const CheckedArray& made = proof.program.arrays[static_cast<size_t>(array)];
+  const CheckedArray& made = proof.program.arrays[array];
   const std::string labels = LabelsText(made.name, piece, names);
   if (!made.block.empty()) {
     return absl::StrCat("add a task that calls a kernel for  ", labels,
@@ -207,8 +207,8 @@ std::string HelpToMake(const Proof& proof, const CheckedUse& use,
     for (const CheckedBoundary& ring : proof.program.boundaries) {
       if (ring.ref.array != array || ring.periodic_index != d) continue;
       if (!SharedValue(piece, d)) continue;
-      const auto from = Least(proof.created[static_cast<size_t>(array)], d);
-      const auto to = Greatest(proof.created[static_cast<size_t>(array)], d);
+      const auto from = Least(proof.created[array], d);
+      const auto to = Greatest(proof.created[array], d);
       return absl::StrCat(
           made.name, " is a ring along ",
           from && to ? RangeText(names[i], *from, *to) : names[i],

@@ -103,14 +103,14 @@ void NeededTasks::Find() {
     at_ends.push_back(proof_.sets.NoLabel(static_cast<int32_t>(a)));
   }
   for (const CheckedResult& result : proof_.program.results) {
-    isl::set& of_array = at_ends[static_cast<size_t>(result.ref.array)];
+    isl::set& of_array = at_ends[result.ref.array];
     of_array = of_array.unite(proof_.sets.WantedAtSomeEnd(result));
   }
   for (size_t k = 0; k < proof_.tasks.size(); ++k) {
     const CheckedTask& task = proof_.program.tasks[k];
     isl::set useless = proof_.tasks[k].domain;
     for (size_t c = 0; c < task.creates.size(); ++c) {
-      const auto a = static_cast<size_t>(task.creates[c].ref.array);
+      const int64_t a = task.creates[c].ref.array;
       const isl::map& map = proof_.tasks[k].creates[c];
       useless = useless.subtract(
           map.intersect_range(proof_.read[a].unite(at_ends[a])).domain());
@@ -141,7 +141,7 @@ void NeededTasks::Find() {
 void NeededTasks::WarnOfUseless(size_t k) const {
   const CheckedTask& task = proof_.program.tasks[k];
   const bool is_all = proof_.tasks[k].domain.is_subset(useless_[k]);
-  const auto array = static_cast<size_t>(task.creates.front().ref.array);
+  const int64_t array = task.creates.front().ref.array;
   proof_.diagnostics
       .Warning(Code::kNeverNeeded, task.range,
                absl::StrCat("no result needs ", task.name,

@@ -69,7 +69,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> FirstOf(
 std::string LabelText(const CheckedProgram& program, const CheckedRef& ref,
                       const std::vector<int64_t>& point) {
   return absl::StrCat(
-      program.arrays[static_cast<size_t>(ref.array)].name,
+      program.arrays[ref.array].name,
       Apply(Instantiate(ref, program), ToIndex(point)).ToString());
 }
 

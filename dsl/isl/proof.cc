@@ -27,33 +27,31 @@ Proof::Proof(CheckedProgram& checked, Diagnostics& reports,
 }
 
 void Proof::AddTask(int32_t k) {
-  const CheckedTask& task = program.tasks[static_cast<size_t>(k)];
+  const CheckedTask& task = program.tasks[k];
   TaskMaps maps{sets.TaskDomain(k), {}, {}};
   for (const CheckedCreate& create : task.creates) {
     maps.creates.push_back(sets.CreateMap(maps.domain, k, create));
-    isl::set& labels = created[static_cast<size_t>(create.ref.array)];
+    isl::set& labels = created[create.ref.array];
     labels = labels.unite(maps.creates.back().range());
   }
   for (const CheckedUse& use : task.uses) {
     maps.uses.push_back(sets.UseMap(maps.domain, k, use));
-    isl::set& labels = read[static_cast<size_t>(use.ref.array)];
+    isl::set& labels = read[use.ref.array];
     labels = labels.unite(maps.uses.back().range());
   }
   tasks.push_back(std::move(maps));
 }
 
 isl::set Proof::KnownLabels(int32_t array) const {
-  const auto a = static_cast<size_t>(array);
-  return created[a].unite(read[a]);
+  return created[array].unite(read[array]);
 }
 
 isl::set Proof::Inside(int32_t array, isl::set labels) const {
   for (const CheckedBoundary& boundary : program.boundaries) {
     if (boundary.ref.array != array || boundary.periodic_free < 0) continue;
     std::vector<bool> along(boundary.ref.index.size(), false);
-    along[static_cast<size_t>(boundary.periodic_index)] = true;
-    labels = labels.intersect(
-        sets.BoxHull(created[static_cast<size_t>(array)], along));
+    along[boundary.periodic_index] = true;
+    labels = labels.intersect(sets.BoxHull(created[array], along));
   }
   return labels;
 }

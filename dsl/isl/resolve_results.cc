@@ -53,7 +53,7 @@ void DefaultResult(Proof& proof) {
     }
     return;
   }
-  const CheckedArray& array = proof.program.arrays[static_cast<size_t>(found)];
+  const CheckedArray& array = proof.program.arrays[found];
   CheckedResult result;
   result.range = array.range;
   result.ref.array = found;
@@ -104,8 +104,7 @@ bool IsThere(Proof& proof, const CheckedResult& result, const isl::set& named,
   first.resize(result.domain.dimensions.size());
   const IndexVector at =
       Apply(Instantiate(result.ref, proof.program), ToIndex(first));
-  std::string label =
-      proof.program.arrays[static_cast<size_t>(result.ref.array)].name;
+  std::string label = proof.program.arrays[result.ref.array].name;
   for (size_t i = 0; i < result.is_slice.size(); ++i) {
     absl::StrAppend(
         &label, "(",
@@ -192,7 +191,7 @@ void SelectWithin(Proof& proof, const CheckedResult& result,
     }
     proof.diagnostics.Error(
         Code::kOutOfRange, result.index_range[i],
-        absl::StrCat(proof.program.arrays[static_cast<size_t>(array)].name, "(",
+        absl::StrCat(proof.program.arrays[array].name, "(",
                      absl::StrJoin(names, ")("), ") has ", range));
   }
 }
@@ -222,7 +221,7 @@ void ResolveResults(Proof& proof) {
           .Error(Code::kResult, result.range, "the result is empty")
           .Help("its range has no point with these parameters");
     }
-    isl::set& wanted = proof.wanted[static_cast<size_t>(result.ref.array)];
+    isl::set& wanted = proof.wanted[result.ref.array];
     wanted = Coalesced(wanted.unite(labels));
   }
 }

@@ -25,7 +25,7 @@ void ReportLater(Proof& proof, size_t k, const CheckedRef& ref, size_t l,
   const int64_t steps =
       std::max<int64_t>(0, CeilDiv(time - repeat.first, repeat.step));
   const std::string& parameter =
-      proof.program.parameters[static_cast<size_t>(repeat.parameter)].name;
+      proof.program.parameters[repeat.parameter].name;
   std::string label;
   for (const CheckedCreate& create : maker.creates) {
     if (create.ref.array == ref.array)

@@ -54,10 +54,9 @@ std::string SingleAssignment::Apart(const CheckedRef& other, size_t l) const {
       continue;
     const bool is_first = number.constant == Least(proof_.tasks[l].domain, d);
     const bool is_last = number.constant == Greatest(proof_.tasks[l].domain, d);
-    any_of.push_back(
-        absl::StrCat(task.domain.dimensions[static_cast<size_t>(d)].name,
-                     is_first ? " > " : (is_last ? " < " : " != "),
-                     IndexText(proof_.diagnostics, other, i)));
+    any_of.push_back(absl::StrCat(task.domain.dimensions[d].name,
+                                  is_first ? " > " : (is_last ? " < " : " != "),
+                                  IndexText(proof_.diagnostics, other, i)));
   }
   const std::string out = absl::StrJoin(any_of, " or ");
   return any_of.size() > 1 ? absl::StrCat("(", out, ")") : out;
@@ -87,8 +86,8 @@ void SingleAssignment::ReportClashes() const {
 // No label is create c of class k and create d of class l, unless the two are
 // one.
 void SingleAssignment::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
-  const isl::map& first = proof_.tasks[static_cast<size_t>(k)].creates[c];
-  const isl::map& second = proof_.tasks[static_cast<size_t>(l)].creates[d];
+  const isl::map& first = proof_.tasks[k].creates[c];
+  const isl::map& second = proof_.tasks[l].creates[d];
   isl::map pairs = first.apply_range(second.reverse());
   const bool is_same = k == l && c == d;
   if (is_same) {
@@ -96,8 +95,8 @@ void SingleAssignment::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
         isl::manage(isl_map_identity(isl_map_get_space(pairs.get()))));
   }
   if (pairs.is_empty() || !proof_.Fails()) return;
-  const CheckedTask& one = proof_.program.tasks[static_cast<size_t>(k)];
-  const CheckedTask& two = proof_.program.tasks[static_cast<size_t>(l)];
+  const CheckedTask& one = proof_.program.tasks[k];
+  const CheckedTask& two = proof_.program.tasks[l];
   std::vector<int64_t> point = FirstPoint(pairs.wrap());
   const auto split =
       point.begin() + static_cast<int64_t>(one.domain.dimensions.size());
@@ -122,7 +121,7 @@ void SingleAssignment::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
   const bool are_boundaries = one.origin == CheckedTask::Origin::kBoundary &&
                               two.origin == CheckedTask::Origin::kBoundary;
   if (are_boundaries) {
-    Clash& clash = clashes_[static_cast<size_t>(l)];
+    Clash& clash = clashes_[l];
     if (clash.message.empty()) clash.message = std::move(message);
     clash.lines.push_back(line);
     clash.conditions.push_back(

@@ -96,7 +96,7 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
     const int rank = static_cast<int>(ref.index.size());
     const int at = i < 0 ? rank + i : i;
     if (at < 0 || at >= rank) return nullptr;
-    return &ref.index[static_cast<size_t>(at)];
+    return &ref.index[at];
   };
   // A task's labels stand at one place, or it has none.
   for (const size_t k : {dependence.reader, dependence.maker}) {
@@ -224,8 +224,7 @@ void TaskOrder::ReportCycle() {
     return;
   }
   const auto text = [&](const Task& task) {
-    const CheckedTask& of =
-        proof_.program.tasks[static_cast<size_t>(task.task_class)];
+    const CheckedTask& of = proof_.program.tasks[task.task_class];
     return absl::StrCat(of.name,
                         PointText(of, {task.index.begin(), task.index.end()}));
   };
@@ -235,8 +234,7 @@ void TaskOrder::ReportCycle() {
     absl::StrAppend(&chain, " -> ", text(search.cycle[i]));
   }
   if (search.cycle.size() > 4) chain += " -> ...";
-  const CheckedTask& of =
-      proof_.program.tasks[static_cast<size_t>(first.task_class)];
+  const CheckedTask& of = proof_.program.tasks[first.task_class];
   proof_.diagnostics
       .Error(Code::kCycle, of.range,
              absl::StrCat("tasks wait for each other: ", text(first), chain,
