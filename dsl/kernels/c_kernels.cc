@@ -22,8 +22,7 @@ class Emitter {
   std::string Row(size_t operand, absl::string_view pointer) const;
   std::string At(size_t operand, absl::string_view row, Step step) const;
   void Line(int indent, absl::string_view text) {
-    absl::StrAppend(&out_, std::string(static_cast<size_t>(indent), ' '), text,
-                    "\n");
+    absl::StrAppend(&out_, std::string(indent, ' '), text, "\n");
   }
 
   const CodeBlock& block_;

@@ -70,11 +70,10 @@ class PointEmitter {
   std::string LoadText(const IrNode& node);
   std::string MathText(const IrNode& node);
   const std::string& Operand(int32_t position) const {
-    return names_[static_cast<size_t>(position)];
+    return names_[position];
   }
   void Line(absl::string_view text) {
-    absl::StrAppend(&out_, std::string(static_cast<size_t>(indent_), ' '), text,
-                    "\n");
+    absl::StrAppend(&out_, std::string(indent_, ' '), text, "\n");
   }
 
   const CodeBlock& block_;
@@ -92,7 +91,7 @@ PointEmitter::PointEmitter(const CodeBlock& block, const CPlaces& places,
       indent_(indent),
       use_counts_(block.nodes.size(), 0) {
   const auto count = [this](int32_t position) {
-    if (position >= 0) ++use_counts_[static_cast<size_t>(position)];
+    if (position >= 0) ++use_counts_[position];
   };
   for (const IrNode& node : block.nodes) {
     count(node.a);
@@ -111,8 +110,7 @@ std::string PointEmitter::LoadText(const IrNode& node) {
 }
 
 std::string PointEmitter::MathText(const IrNode& node) {
-  const MathFunction& function =
-      MathFunctions()[static_cast<size_t>(node.integer)];
+  const MathFunction& function = MathFunctions()[node.integer];
   return absl::StrCat(
       function.is_exact ? "__builtin_" : "", function.name,
       node.type == IrType::kFloat ? "f(" : "(", Operand(node.a),
@@ -137,8 +135,7 @@ std::string PointEmitter::Expression(const IrNode& node) {
     return absl::StrFormat("(%s < %s ? %s : %s)", Operand(less), Operand(than),
                            Operand(node.b), Operand(node.a));
   };
-  const IrType from =
-      node.a < 0 ? node.type : block_.nodes[static_cast<size_t>(node.a)].type;
+  const IrType from = node.a < 0 ? node.type : block_.nodes[node.a].type;
   switch (node.op) {
     case IrOp::kConstant:
       return node.type == IrType::kDouble || node.type == IrType::kFloat
@@ -200,7 +197,7 @@ std::string PointEmitter::Text() {
       continue;
     }
     for (const int32_t operand : {node.a, node.b}) {
-      if (operand >= 0) ++use_counts_[static_cast<size_t>(operand)];
+      if (operand >= 0) ++use_counts_[operand];
     }
   }
   for (size_t i = 0; i < block_.nodes.size(); ++i) {

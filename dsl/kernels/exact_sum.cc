@@ -54,11 +54,10 @@ double ExactSum::Round() {
   }
   // The last digit is more than a digit only after 2^60 additions.
   int h = kDigits - 1;
-  while (h >= 0 && size.words_[static_cast<size_t>(h)] == 0) --h;
+  while (h >= 0 && size.words_[h] == 0) --h;
   if (h < 0) return 0;
   const auto digit = [&size](int i) {
-    return i < 0 ? uint64_t{0}
-                 : static_cast<uint64_t>(size.words_[static_cast<size_t>(i)]);
+    return i < 0 ? uint64_t{0} : static_cast<uint64_t>(size.words_[i]);
   };
   // The leading 64 bits, the first of them one, and whether any follow.
   const int zeros = std::countl_zero(digit(h)) - 32;

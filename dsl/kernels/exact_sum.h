@@ -33,7 +33,7 @@ class ExactSum {
     if (exponent > 0) mantissa |= uint64_t{1} << 52;
     // value = mantissa * 2^(shift - 1074).
     const int shift = exponent > 0 ? exponent - 1 : 0;
-    int64_t* digit = &words_[static_cast<size_t>(shift >> 5)];
+    int64_t* digit = &words_[shift >> 5];
     const int s = shift & 31;
     const uint64_t low = mantissa << s;
     const auto a = static_cast<int64_t>(low & 0xffffffff);

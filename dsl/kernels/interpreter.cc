@@ -233,7 +233,7 @@ Interpreter::Interpreter(CodeBlock block) : block_(std::move(block)) {
         node.op == IrOp::kLoad ||
         (node.op == IrOp::kIndex && node.integer == block_.index_count - 1);
     for (const int32_t operand : {node.a, node.b, node.c}) {
-      varies |= operand >= 0 && varies_[static_cast<size_t>(operand)];
+      varies |= operand >= 0 && varies_[operand];
     }
     varies_.push_back(varies);
   }
@@ -303,15 +303,13 @@ void Interpreter::RunChunk(Frame& frame) const {
   }
   const int last = block_.index_count - 1;
   const int64_t* mask =
-      block_.mask < 0
-          ? nullptr
-          : As<int64_t>(frame.values[static_cast<size_t>(block_.mask)]);
+      block_.mask < 0 ? nullptr : As<int64_t>(frame.values[block_.mask]);
   for (size_t s = 0; s < block_.stores.size(); ++s) {
     const IrStore& store = block_.stores[s];
     const int64_t stride = Stride(*frame.call, s, last);
     char* to = frame.store_rows[s] +
                frame.first * stride * ElementBytes(store.element);
-    const void* value = frame.values[static_cast<size_t>(store.node)];
+    const void* value = frame.values[store.node];
     if (store.element == ElementType::kFloat) {
       Store<float>(to, stride, value, mask, frame.n);
     } else {
@@ -323,7 +321,7 @@ void Interpreter::RunChunk(Frame& frame) const {
 
 void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
   const IrNode& node = block_.nodes[position];
-  const auto l = static_cast<size_t>(node.integer);
+  const int64_t l = node.integer;
   const int64_t stride =
       Stride(*frame.call, block_.stores.size() + l, block_.index_count - 1);
   const char* from = frame.load_rows[l];
@@ -335,10 +333,8 @@ void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
     return;
   }
   const int64_t* guard =
-      node.a < 0 ? nullptr
-                 : As<int64_t>(frame.values[static_cast<size_t>(node.a)]);
-  const void* otherwise =
-      node.b < 0 ? nullptr : frame.values[static_cast<size_t>(node.b)];
+      node.a < 0 ? nullptr : As<int64_t>(frame.values[node.a]);
+  const void* otherwise = node.b < 0 ? nullptr : frame.values[node.b];
   void* const out = frame.Register(position);
   frame.values[position] = out;
   if (node.type == IrType::kFloat) {
@@ -350,9 +346,8 @@ void Interpreter::EvaluateLoad(size_t position, Frame& frame) const {
 
 void Interpreter::EvaluateMath(const IrNode& node, void* out,
                                Frame& frame) const {
-  const MathFunction& function =
-      MathFunctions()[static_cast<size_t>(node.integer)];
-  const void* a = frame.values[static_cast<size_t>(node.a)];
+  const MathFunction& function = MathFunctions()[node.integer];
+  const void* a = frame.values[node.a];
   const bool is_double = node.type == IrType::kDouble;
   if (function.argument_count == 1) {
     if (is_double) {
@@ -362,7 +357,7 @@ void Interpreter::EvaluateMath(const IrNode& node, void* out,
     }
     return;
   }
-  const void* b = frame.values[static_cast<size_t>(node.b)];
+  const void* b = frame.values[node.b];
   if (is_double) {
     Map2<double, double>(out, a, b, frame.n, function.of_doubles);
   } else {
@@ -374,14 +369,14 @@ void Interpreter::Evaluate(size_t position, Frame& frame) const {
   const IrNode& node = block_.nodes[position];
   void* const out = frame.Register(position);
   const auto value = [&frame](int32_t operand) -> const void* {
-    return operand < 0 ? nullptr : frame.values[static_cast<size_t>(operand)];
+    return operand < 0 ? nullptr : frame.values[operand];
   };
   const void* a = value(node.a);
   const void* b = value(node.b);
   const int64_t n = frame.n;
   frame.values[position] = out;
   const IrType operand_type =
-      node.a < 0 ? node.type : block_.nodes[static_cast<size_t>(node.a)].type;
+      node.a < 0 ? node.type : block_.nodes[node.a].type;
   switch (node.op) {
     case IrOp::kConstant:
       if (node.type == IrType::kDouble) return Fill<double>(out, n, node.real);

@@ -156,13 +156,12 @@ class KernelLoader {
     }
     auto& program = plans_[k];
     if (program != nullptr) return program;
-    const auto position = static_cast<size_t>(k);
     DOGGED_ASSIGN_OR_RETURN(TilePlan plan,
-                            DecodeTilePlan(job_.program.kernels[position]));
+                            DecodeTilePlan(job_.program.kernels[k]));
     std::vector<std::unique_ptr<BoxFunction>> functions;
     for (size_t p = 0; p < plan.pieces.size(); ++p) {
       DOGGED_ASSIGN_OR_RETURN(auto function,
-                              Function(plan.pieces[p].code, position, p));
+                              Function(plan.pieces[p].code, k, p));
       functions.push_back(std::move(function));
     }
     std::vector<InputArray> inputs;
@@ -245,7 +244,7 @@ absl::StatusOr<KernelTable> LoadKernels(const Job& job,
     table.push_back(*std::move(kernel));
   }
   for (const TaskClass& c : job.program.classes) {
-    const Kernel* kernel = table[static_cast<size_t>(c.kernel)].get();
+    const Kernel* kernel = table[c.kernel].get();
     if (kernel != nullptr && kernel->Fits(c)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("task ", c.name, " has a kernel that can't run it"));

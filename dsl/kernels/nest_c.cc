@@ -47,8 +47,7 @@ class NestEmitter {
   std::string Element(const NestElement& element) const;
   std::string Expr(int32_t position) const;
   void Line(int indent, absl::string_view text) {
-    absl::StrAppend(&out_, std::string(static_cast<size_t>(indent), ' '), text,
-                    "\n");
+    absl::StrAppend(&out_, std::string(indent, ' '), text, "\n");
   }
 
   const NestBody& body_;
@@ -57,7 +56,7 @@ class NestEmitter {
 };
 
 std::string NestEmitter::Expr(int32_t position) const {
-  const NestExpr& expr = body_.exprs[static_cast<size_t>(position)];
+  const NestExpr& expr = body_.exprs[position];
   const auto binary = [&](absl::string_view sign) {
     return absl::StrCat("(", Expr(expr.a), " ", sign, " ", Expr(expr.b), ")");
   };
@@ -140,8 +139,7 @@ std::string NestEmitter::ReduceText(const NestStatement& statement) const {
 }
 
 void NestEmitter::WriteCall(const NestNode& node, int indent) {
-  const NestStatement& statement =
-      body_.statements[static_cast<size_t>(node.number)];
+  const NestStatement& statement = body_.statements[node.number];
   Line(indent, "{");
   std::string unused;
   for (size_t d = 0; d < node.arguments.size(); ++d) {
@@ -167,7 +165,7 @@ void NestEmitter::WriteCall(const NestNode& node, int indent) {
 }
 
 void NestEmitter::Write(int32_t position, int indent) {
-  const NestNode& node = body_.nodes[static_cast<size_t>(position)];
+  const NestNode& node = body_.nodes[position];
   switch (node.kind) {
     case NestNode::Kind::kSequence:
       for (const int32_t child : node.children) Write(child, indent);

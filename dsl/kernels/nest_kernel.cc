@@ -36,14 +36,13 @@ Shape FullShape(const NestBlock& block) {
 // Copies the leading part of shape `part` of a dense block.
 void CopyPart(const char* from, const Shape& whole, const Shape& part,
               int64_t element_bytes, char* to) {
-  CopyBlock({.data = from,
-             .box = {.first = IndexVector(std::vector<int64_t>(
-                         static_cast<size_t>(whole.size()), 0)),
-                     .extents = whole}},
-            {.first = IndexVector(
-                 std::vector<int64_t>(static_cast<size_t>(part.size()), 0)),
-             .extents = part},
-            element_bytes, to);
+  CopyBlock(
+      {.data = from,
+       .box = {.first = IndexVector(std::vector<int64_t>(whole.size(), 0)),
+               .extents = whole}},
+      {.first = IndexVector(std::vector<int64_t>(part.size(), 0)),
+       .extents = part},
+      element_bytes, to);
 }
 
 class NestKernel : public Kernel {
@@ -163,8 +162,7 @@ absl::Status NestKernel::ReadInput(const NestBlock& block,
   while (true) {
     int64_t at = 0;
     for (int d = 0; d < rank; ++d) {
-      const auto s = static_cast<size_t>(d);
-      at = at * block.extents[s] + row.first[d] - block.first[s].Evaluate(tile);
+      at = at * block.extents[d] + row.first[d] - block.first[d].Evaluate(tile);
     }
     DOGGED_RETURN_IF_ERROR(array.Read(row, to + at * bytes));
     int d = rank - 2;
@@ -222,11 +220,10 @@ absl::Status NestKernel::Run(KernelCall& call) const {
         // Elements that no point stores still have one value.
         if (block.IsClipped() && shape != full) {
           char* const to = take(block);
-          std::memset(to, 0, static_cast<size_t>(BytesOf(block)));
+          std::memset(to, 0, BytesOf(block));
           places.push_back(to);
         } else {
-          std::memset(value.mutable_data(), 0,
-                      static_cast<size_t>(value.bytes()));
+          std::memset(value.mutable_data(), 0, value.bytes());
           places.push_back(value.mutable_data());
         }
         break;
@@ -237,7 +234,7 @@ absl::Status NestKernel::Run(KernelCall& call) const {
   for (size_t b = 0; b < body_.blocks.size(); ++b) {
     const NestBlock& block = body_.blocks[b];
     if (block.kind != NestBlock::Kind::kCreate) continue;
-    Value& value = call.outputs[static_cast<size_t>(block.position)];
+    Value& value = call.outputs[block.position];
     if (places[b] != value.mutable_data() && value.bytes() > 0) {
       CopyPart(static_cast<const char*>(places[b]), FullShape(block),
                value.shape(), ElementBytes(block.element),

@@ -46,7 +46,7 @@ class Walk {
 int64_t Wrapped(uint64_t value) { return static_cast<int64_t>(value); }
 
 int64_t Walk::Value(int32_t position) const {
-  const NestExpr& expr = body_.exprs[static_cast<size_t>(position)];
+  const NestExpr& expr = body_.exprs[position];
   const auto a = [&] { return Value(expr.a); };
   const auto b = [&] { return Value(expr.b); };
   switch (expr.op) {
@@ -55,7 +55,7 @@ int64_t Walk::Value(int32_t position) const {
     case NestExpr::Op::kTile:
       return tile_[static_cast<int>(expr.value)];
     case NestExpr::Op::kVariable:
-      return variables_[static_cast<size_t>(expr.value)];
+      return variables_[expr.value];
     case NestExpr::Op::kAdd:
       return Wrapped(static_cast<uint64_t>(a()) + static_cast<uint64_t>(b()));
     case NestExpr::Op::kSubtract:
@@ -91,10 +91,10 @@ int64_t Walk::Value(int32_t position) const {
 absl::StatusOr<void*> Walk::Place(const NestElement& element,
                                   const IndexVector& point,
                                   bool may_lack) const {
-  const NestBlock& block = body_.blocks[static_cast<size_t>(element.block)];
+  const NestBlock& block = body_.blocks[element.block];
   const int64_t at =
       element.by_point.Evaluate(point) + element.by_tile.Evaluate(tile_);
-  void* const begin = blocks_[static_cast<size_t>(element.block)];
+  void* const begin = blocks_[element.block];
   const bool is_there = begin != nullptr && at >= 0 && at < block.Count();
   if (!is_there && may_lack) return nullptr;
   if (!is_there) {
@@ -137,9 +137,9 @@ absl::Status Walk::Reduce(const NestStatement& statement,
 }
 
 absl::Status Walk::Call(const NestNode& node) {
-  const auto s = static_cast<size_t>(node.number);
+  const int64_t s = node.number;
   const NestStatement& statement = body_.statements[s];
-  const auto rank = static_cast<size_t>(statement.code.index_count);
+  const int64_t rank = statement.code.index_count;
   IndexVector point;
   for (const int32_t argument : node.arguments) {
     point.push_back(Value(argument));
@@ -149,7 +149,7 @@ absl::Status Walk::Call(const NestNode& node) {
   std::vector<bool> may_lack(statement.loads.size(), true);
   for (const IrNode& one : statement.code.nodes) {
     if (one.op != IrOp::kLoad || one.a >= 0) continue;
-    may_lack[static_cast<size_t>(one.integer)] = false;
+    may_lack[one.integer] = false;
   }
   static constexpr int64_t kZero = 0;
   std::vector<void*> stores;
@@ -174,7 +174,7 @@ absl::Status Walk::Call(const NestNode& node) {
 }
 
 absl::Status Walk::Visit(int32_t position) {
-  const NestNode& node = body_.nodes[static_cast<size_t>(position)];
+  const NestNode& node = body_.nodes[position];
   switch (node.kind) {
     case NestNode::Kind::kSequence:
       for (const int32_t child : node.children) {
@@ -185,7 +185,7 @@ absl::Status Walk::Visit(int32_t position) {
       const int64_t last = Value(node.last);
       int64_t at = Value(node.first);
       while (at <= last) {
-        variables_[static_cast<size_t>(node.number)] = at;
+        variables_[node.number] = at;
         DOGGED_RETURN_IF_ERROR(Visit(node.children.front()));
         if (__builtin_add_overflow(at, node.step, &at)) break;
       }
@@ -196,9 +196,8 @@ absl::Status Walk::Visit(int32_t position) {
       return node.children.size() > 1 ? Visit(node.children[1])
                                       : absl::OkStatus();
     case NestNode::Kind::kPresent:
-      return blocks_[static_cast<size_t>(node.number)] != nullptr
-                 ? Visit(node.children[0])
-                 : absl::OkStatus();
+      return blocks_[node.number] != nullptr ? Visit(node.children[0])
+                                             : absl::OkStatus();
     case NestNode::Kind::kCall:
       return Call(node);
   }

@@ -13,11 +13,11 @@ namespace dogged::dsl {
 namespace {
 
 bool CallsMathematics(const CodeBlock& code) {
-  return std::any_of(
-      code.nodes.begin(), code.nodes.end(), [](const IrNode& node) {
-        return node.op == IrOp::kMath &&
-               !MathFunctions()[static_cast<size_t>(node.integer)].is_exact;
-      });
+  return std::any_of(code.nodes.begin(), code.nodes.end(),
+                     [](const IrNode& node) {
+                       return node.op == IrOp::kMath &&
+                              !MathFunctions()[node.integer].is_exact;
+                     });
 }
 
 }  // namespace

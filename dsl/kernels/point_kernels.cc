@@ -99,7 +99,7 @@ class CodeKernel : public Kernel {
         is_always_read_(body_.code.loads.size(), false) {
     for (const IrNode& node : body_.code.nodes) {
       if (node.op != IrOp::kLoad || node.a >= 0) continue;
-      is_always_read_[static_cast<size_t>(node.integer)] = true;
+      is_always_read_[node.integer] = true;
     }
   }
   absl::Status Run(KernelCall& call) const override;
@@ -304,13 +304,12 @@ absl::StatusOr<DenseBox> InputKernel::SliceOf(const Task& task) const {
   const int rank = layout_.extents.size();
   DenseBox out;
   for (int d = 0; d < rank; ++d) {
-    const auto s = static_cast<size_t>(d);
     const bool is_index = d < index.size();
     const int64_t position =
-        is_index ? (index[body_.axis[s]] - body_.box.lower[d]) / body_.step[s]
+        is_index ? (index[body_.axis[d]] - body_.box.lower[d]) / body_.step[d]
                  : 0;
     if (layout_.is_product && !body_.block.empty()) {
-      out.first.push_back(position * body_.block[s]);
+      out.first.push_back(position * body_.block[d]);
       out.extents.push_back(shape[d]);
     } else {
       out.first.push_back(position);
@@ -348,14 +347,12 @@ class NativeTask : public Kernel {
     const Few<Shape> shapes = out_shapes_.At(task.index);
     ByteCounts out(shapes.size(), 0);
     for (size_t o = 0; o < shapes.size(); ++o) {
-      out[static_cast<size_t>(body_.out[o])] =
-          BytesOf(body_.out_elements[o], shapes[o]);
+      out[body_.out[o]] = BytesOf(body_.out_elements[o], shapes[o]);
     }
     return out;
   }
   bool Updates(int use) const override {
-    return native_.updates >= 0 &&
-           body_.in[static_cast<size_t>(native_.updates)] == use &&
+    return native_.updates >= 0 && body_.in[native_.updates] == use &&
            std::count(body_.in.begin(), body_.in.end(), use) == 1;
   }
   double Flops(const Task& task) const override {
@@ -385,7 +382,7 @@ bool NativeTask::Fits(const TaskClass& c) const {
   Few<bool> made(c.creates.size(), false);
   for (const int32_t out : body_.out) {
     if (!IsPosition(out, made.size())) return false;
-    made[static_cast<size_t>(out)] = true;
+    made[out] = true;
   }
   return std::all_of(
              body_.in.begin(), body_.in.end(),
@@ -397,7 +394,7 @@ absl::Status NativeTask::Run(KernelCall& call) const {
   // A value that two formals share must be copied by a kernel that updates it.
   Few<Value> in;
   for (size_t i = 0; i < body_.in.size(); ++i) {
-    Value& input = call.inputs[static_cast<size_t>(body_.in[i])];
+    Value& input = call.inputs[body_.in[i]];
     const bool is_last =
         std::find(body_.in.begin() + static_cast<ptrdiff_t>(i) + 1,
                   body_.in.end(), body_.in[i]) == body_.in.end();
@@ -431,7 +428,7 @@ absl::Status NativeTask::Run(KernelCall& call) const {
                        ElementName(out[o].type()), ", declared ",
                        ElementName(body_.out_elements[o])));
     }
-    call.outputs[static_cast<size_t>(body_.out[o])] = std::move(out[o]);
+    call.outputs[body_.out[o]] = std::move(out[o]);
   }
   return absl::OkStatus();
 }
@@ -461,7 +458,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeCodeKernel(
 static Shape WantedShape(const InputBody& body, int rank, bool is_product) {
   IndexVector count = body.box.Extents();
   for (int d = 0; d < count.size(); ++d) {
-    count[d] = CeilDiv(count[d], body.step[static_cast<size_t>(d)]);
+    count[d] = CeilDiv(count[d], body.step[d]);
   }
   const Shape last = Shapes(body.shapes).At(body.TaskIndex(body.box.upper))[0];
   Shape expected;
@@ -469,8 +466,7 @@ static Shape WantedShape(const InputBody& body, int rank, bool is_product) {
     if (d >= count.size()) {
       expected.push_back(last[d - count.size()]);
     } else if (is_product && !body.block.empty()) {
-      expected.push_back((count[d] - 1) * body.block[static_cast<size_t>(d)] +
-                         last[d]);
+      expected.push_back((count[d] - 1) * body.block[d] + last[d]);
     } else {
       expected.push_back(count[d]);
     }

@@ -24,7 +24,7 @@ void AddInputs(const TilePiece& piece, const Box& points,
   if (points.IsEmpty()) return;
   for (const TileLoad& load : piece.loads) {
     if (!load.is_input) continue;
-    Box& box = boxes[static_cast<size_t>(load.source)];
+    Box& box = boxes[load.source];
     const bool is_first = box.lower.size() < static_cast<int>(load.at.size());
     for (size_t e = 0; e < load.at.size(); ++e) {
       const auto [least, greatest] = RangeOver(load.at[e], points);

@@ -141,7 +141,7 @@ absl::Status TileRun::RunStatic() {
     const Box box = plan_.Window(field, tile_);
     Value& value = call_.outputs[output++];
     // Points that no task creates still have one value.
-    std::memset(value.mutable_data(), 0, static_cast<size_t>(value.bytes()));
+    std::memset(value.mutable_data(), 0, value.bytes());
     fields_.back().ring.push_back(DenseWindow(value.mutable_data(), box));
   }
   Value scratch = program_.scratch.Take(SizeGathered());
@@ -251,7 +251,7 @@ Value TileRun::TakeScratch() {
   const int64_t bytes = SizeRings();
   Value scratch = program_.scratch.Take(bytes + SizeGathered());
   if (program_.has_masks) {
-    std::memset(scratch.mutable_data(), 0, static_cast<size_t>(bytes));
+    std::memset(scratch.mutable_data(), 0, bytes);
   }
   PlaceGathered(static_cast<char*>(scratch.mutable_data()) + bytes);
   size_t next = 0;
@@ -397,7 +397,7 @@ void TileRun::WriteCarry() {
 void TileRun::WriteResults(int64_t time_step) {
   for (size_t r = 0; r < role_.results.size(); ++r) {
     const TileResult& result = role_.results[r];
-    const auto f = static_cast<size_t>(result.field);
+    const int64_t f = result.field;
     const TileField& field = plan_.fields[f];
     if (!field.is_static && !result.IsWanted(time_step)) continue;
     Value& value = call_.outputs[first_result_ + r];

@@ -13,7 +13,7 @@ TileOutput Carried(const TileField& field, const Box& box) {
 // The part of a result in time steps first ... last.
 TileOutput Wanted(const TilePlan& plan, const TileResult& result,
                   const IndexVector& tile, int64_t first, int64_t last) {
-  const TileField& field = plan.fields[static_cast<size_t>(result.field)];
+  const TileField& field = plan.fields[result.field];
   TileOutput out{.element = field.element, .shape = {}};
   const int64_t time_steps = result.CountWanted(first, last);
   if (!field.is_static && time_steps == 0) {

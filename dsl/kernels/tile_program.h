@@ -91,7 +91,7 @@ struct FieldTimeSteps {
   const Window& At(int64_t time_step) const {
     if (given.has_value() && time_step == given_time_step) return *given;
     const auto n = static_cast<int64_t>(ring.size());
-    return ring[static_cast<size_t>(((time_step % n) + n) % n)];
+    return ring[((time_step % n) + n) % n];
   }
 };
 

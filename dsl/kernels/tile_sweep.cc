@@ -51,10 +51,9 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
     for (size_t l = 0; l < piece.loads.size(); ++l) {
       if (piece.loads[l].lag > 0 || piece.loads[l].is_input) continue;
       for (const int32_t m : piece.makers[l]) {
-        const auto maker = static_cast<size_t>(m);
-        if (!is_swept(plan.pieces[maker])) continue;
-        out.offsets[p] = std::max(out.offsets[p],
-                                  out.offsets[maker] + ShiftOf(piece.loads[l]));
+        if (!is_swept(plan.pieces[m])) continue;
+        out.offsets[p] =
+            std::max(out.offsets[p], out.offsets[m] + ShiftOf(piece.loads[l]));
       }
     }
   }
@@ -67,7 +66,7 @@ SweepOrder FindSweepOrder(const TilePlan& plan) {
     for (size_t l = 0; l < reader.loads.size(); ++l) {
       const TileLoad& load = reader.loads[l];
       if (load.is_input) continue;
-      const TileField& field = plan.fields[static_cast<size_t>(load.source)];
+      const TileField& field = plan.fields[load.source];
       if (field.is_static || plan.IsAhead(field)) continue;
       const int64_t shift = ShiftOf(load);
       out.ahead = std::max(out.ahead, shift);
@@ -102,14 +101,13 @@ Box TileSweep::PieceBox(size_t p, int64_t time_step,
   box.lower.push_back(time_step);
   box.upper.push_back(time_step);
   for (int d = 0; d < plan_.dim_count(); ++d) {
-    const auto s = static_cast<size_t>(d);
-    box.lower.push_back(tile.lower[d] - program_.halos.below[p][row][s]);
-    box.upper.push_back(tile.upper[d] + program_.halos.above[p][row][s]);
+    box.lower.push_back(tile.lower[d] - program_.halos.below[p][row][d]);
+    box.upper.push_back(tile.upper[d] + program_.halos.above[p][row][d]);
   }
   const bool is_gathered = plan_.IsGathered(piece);
   for (const int32_t store : piece.stores) {
-    const TileField& field = plan_.fields[static_cast<size_t>(store)];
-    const Box& window = fields_[static_cast<size_t>(store)].At(time_step).box;
+    const TileField& field = plan_.fields[store];
+    const Box& window = fields_[store].At(time_step).box;
     for (int d = is_gathered ? -1 : 0; d < plan_.dim_count(); ++d) {
       const auto entry = std::find(field.dims.begin(), field.dims.end(), d) -
                          field.dims.begin();
@@ -133,14 +131,14 @@ Box TileSweep::PieceBox(size_t p, int64_t time_step,
     // 0.
     const int64_t rest = expr.constant + expr.coefficients[0] * time_step;
     int c = is_gathered ? 0 : 1;
-    while (c < box.size() && expr.coefficients[static_cast<size_t>(c)] == 0) {
+    while (c < box.size() && expr.coefficients[c] == 0) {
       ++c;
     }
     if (c == box.size()) {
       if (rest < 0) box.upper[0] = box.lower[0] - 1;
       continue;
     }
-    const int64_t factor = expr.coefficients[static_cast<size_t>(c)];
+    const int64_t factor = expr.coefficients[c];
     if (factor > 0) {
       box.lower[c] = std::max(box.lower[c], CeilDiv(-rest, factor));
     } else {
@@ -189,7 +187,7 @@ TileSweep::Operand TileSweep::PlaceAt(const Window& window,
     const auto d = static_cast<int>(e);
     for (int c = 0; c < part.box.size(); ++c) {
       part.strides[begin + static_cast<size_t>(c)] +=
-          at[e].coefficients[static_cast<size_t>(c)] * window.strides[d];
+          at[e].coefficients[c] * window.strides[d];
     }
     first += (at[e].Evaluate(part.box.lower) - window.box.lower[d]) *
              window.strides[d];
@@ -208,16 +206,15 @@ void TileSweep::AddPart(size_t p, int64_t time_step, int64_t time_steps_to_go,
   part.lag = lag;
   std::vector<int32_t> coordinates;
   for (const int32_t store : piece.stores) {
-    const auto f = static_cast<size_t>(store);
-    const TileField& field = plan_.fields[f];
+    const TileField& field = plan_.fields[store];
     coordinates.clear();
     for (const int32_t d : field.dims) coordinates.push_back(d + 1);
     const int64_t bytes = ElementBytes(field.element);
     part.stores.push_back(
-        Place(fields_[f].At(time_step), bytes, coordinates, {}, part));
+        Place(fields_[store].At(time_step), bytes, coordinates, {}, part));
   }
   for (const TileLoad& load : piece.loads) {
-    const auto s = static_cast<size_t>(load.source);
+    const int64_t s = load.source;
     const Window& window =
         load.is_input ? inputs_[s] : fields_[s].At(time_step - load.lag);
     const int64_t bytes = ElementBytes(load.is_input ? plan_.inputs[s].element

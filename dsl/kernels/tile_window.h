@@ -88,7 +88,7 @@ inline void CopyBox(const Window& from, const Window& to, const Box& box,
   if (box.IsEmpty()) return;
   const int last = box.size() - 1;
   if (last < 0) {  // one number
-    std::memcpy(to.data, from.data, static_cast<size_t>(element_bytes));
+    std::memcpy(to.data, from.data, element_bytes);
     return;
   }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
@@ -96,13 +96,13 @@ inline void CopyBox(const Window& from, const Window& to, const Box& box,
     const char* source = from.data + from.Offset(at) * element_bytes;
     char* target = to.data + to.Offset(at) * element_bytes;
     if (from.strides[last] == 1 && to.strides[last] == 1) {
-      std::memcpy(target, source, static_cast<size_t>(n * element_bytes));
+      std::memcpy(target, source, n * element_bytes);
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
       std::memcpy(target + i * to.strides[last] * element_bytes,
                   source + i * from.strides[last] * element_bytes,
-                  static_cast<size_t>(element_bytes));
+                  element_bytes);
     }
   });
 }
@@ -113,7 +113,7 @@ inline void ZeroBox(const Window& window, const Box& box,
   if (box.IsEmpty()) return;
   const int last = box.size() - 1;
   if (last < 0) {
-    std::memset(window.data, 0, static_cast<size_t>(element_bytes));
+    std::memset(window.data, 0, element_bytes);
     return;
   }
   const int64_t n = box.upper[last] - box.lower[last] + 1;
@@ -121,7 +121,7 @@ inline void ZeroBox(const Window& window, const Box& box,
     char* const row = window.data + window.Offset(at) * element_bytes;
     for (int64_t i = 0; i < n; ++i) {
       std::memset(row + i * window.strides[last] * element_bytes, 0,
-                  static_cast<size_t>(element_bytes));
+                  element_bytes);
     }
   });
 }

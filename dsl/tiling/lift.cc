@@ -18,7 +18,7 @@ AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
   for (const Follow& follow : embedding) {
     AffineExpr expr = AffineExpr::Constant(follow.offset);
     if (follow.from >= 0) {
-      expr = expr + map[static_cast<size_t>(follow.from)] * follow.factor;
+      expr = expr + map[follow.from] * follow.factor;
     }
     out.push_back(expr);
   }
@@ -30,7 +30,7 @@ AffineMap Embedded(const Embedding& embedding, const AffineMap& map) {
 AffineExpr Scaled(const AffineExpr& expr, int k, int64_t factor,
                   int64_t offset) {
   AffineExpr out = expr * factor;
-  int64_t& own = out.coefficients[static_cast<size_t>(k)];
+  int64_t& own = out.coefficients[k];
   own /= factor;
   out.constant -= own * offset;
   return out;
@@ -38,7 +38,7 @@ AffineExpr Scaled(const AffineExpr& expr, int k, int64_t factor,
 
 // Not times anything; false if it has no whole coefficients.
 bool Rescale(AffineExpr& expr, int k, int64_t factor, int64_t offset) {
-  int64_t& own = expr.coefficients[static_cast<size_t>(k)];
+  int64_t& own = expr.coefficients[k];
   if (own % factor != 0) return false;
   own /= factor;
   expr.constant -= own * offset;
@@ -48,7 +48,7 @@ bool Rescale(AffineExpr& expr, int k, int64_t factor, int64_t offset) {
 void Scale(Guard& guard, int k, int64_t factor, int64_t offset) {
   for (auto& alternative : guard.any_of) {
     for (Constraint& c : alternative) {
-      if (c.expr.coefficients[static_cast<size_t>(k)] == 0) continue;
+      if (c.expr.coefficients[k] == 0) continue;
       c.expr = Scaled(c.expr, k, factor, offset);
       if (c.kind == Constraint::Kind::kDivisible) c.modulus *= factor;
     }
@@ -58,12 +58,11 @@ void Scale(Guard& guard, int k, int64_t factor, int64_t offset) {
 // Index k of the domain becomes factor * k + offset. False if it can't.
 bool Scale(Domain& domain, int k, int64_t factor, int64_t offset) {
   for (int d = 0; d < domain.size(); ++d) {
-    Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    Dimension& dimension = domain.dimensions[d];
     for (auto* bounds : {&dimension.lower, &dimension.upper}) {
       for (AffineBound& bound : *bounds) {
         if (d == k && bound.divisor != 1) return false;
-        const bool is_free =
-            bound.expr.coefficients[static_cast<size_t>(k)] == 0;
+        const bool is_free = bound.expr.coefficients[k] == 0;
         if (d != k && is_free) continue;
         bound.expr = Scaled(bound.expr, k, factor, offset);
         if (d == k) {
@@ -94,7 +93,7 @@ CodeBlock Reindexed(const CodeBlock& code, int k, int64_t factor,
   std::vector<int32_t> place;  // of each old node
   for (IrNode node : code.nodes) {
     for (int32_t* operand : {&node.a, &node.b, &node.c}) {
-      if (*operand >= 0) *operand = place[static_cast<size_t>(*operand)];
+      if (*operand >= 0) *operand = place[*operand];
     }
     if (node.op != IrOp::kIndex || node.integer != k) {
       place.push_back(builder.Add(node));
@@ -106,9 +105,9 @@ CodeBlock Reindexed(const CodeBlock& code, int k, int64_t factor,
         builder.Binary(IrOp::kDivide, ahead, builder.Integer(factor)));
   }
   for (IrStore& store : out.stores) {
-    store.node = place[static_cast<size_t>(store.node)];
+    store.node = place[store.node];
   }
-  if (code.mask >= 0) out.mask = place[static_cast<size_t>(code.mask)];
+  if (code.mask >= 0) out.mask = place[code.mask];
   return out;
 }
 
@@ -137,11 +136,11 @@ bool Scale(PointClass& c, int k, int64_t factor, int64_t offset) {
 
 // Whether some index of the result's labels goes in larger steps than its own.
 bool StandsInSteps(const PointResult& result) {
-  return std::any_of(
-      result.map.begin(), result.map.end(), [](const AffineExpr& expr) {
-        const int k = expr.LastIndex();
-        return k >= 0 && expr.coefficients[static_cast<size_t>(k)] > 1;
-      });
+  return std::any_of(result.map.begin(), result.map.end(),
+                     [](const AffineExpr& expr) {
+                       const int k = expr.LastIndex();
+                       return k >= 0 && expr.coefficients[k] > 1;
+                     });
 }
 
 // Every index where it is, at some distance.
@@ -166,17 +165,17 @@ std::optional<Embedding> EmbeddingOf(const Create& create,
     Follow follow{.offset = expr.constant};
     const int k = expr.LastIndex();
     if (k >= 0) {
-      const int64_t factor = expr.coefficients[static_cast<size_t>(k)];
+      const int64_t factor = expr.coefficients[k];
       const bool is_plain =
           factor > 0 && expr == AffineExpr::Index(k) * factor +
                                     AffineExpr::Constant(expr.constant);
       if (!is_plain || next >= static_cast<int32_t>(create.map.size()) ||
-          SingleIndex(create.map[static_cast<size_t>(next)]) != k) {
+          SingleIndex(create.map[next]) != k) {
         return std::nullopt;
       }
       follow.from = next;
       follow.factor = factor;
-      follow.offset -= factor * create.map[static_cast<size_t>(next)].constant;
+      follow.offset -= factor * create.map[next].constant;
       ++next;
     }
     out.push_back(follow);
@@ -201,11 +200,10 @@ class Lifter {
  private:
   // True for arrays of fewer indices, or of as many if some stand for steps.
   bool IsLow(int32_t array) const {
-    const auto a = static_cast<size_t>(array);
-    const int32_t rank = points_.arrays[a].rank;
+    const int32_t rank = points_.arrays[array].rank;
     return rank > 0 && rank <= arrays_.rank &&
-           arrays_.has_time[a] == (rank == arrays_.rank) &&
-           points_.arrays[a].block_rank == 0 && !is_hopeless_[a];
+           arrays_.has_time[array] == (rank == arrays_.rank) &&
+           points_.arrays[array].block_rank == 0 && !is_hopeless_[array];
   }
   // Where `use` of a class reads a field, by the fields' indices; empty if it
   // reads none.
@@ -226,7 +224,7 @@ class Lifter {
 };
 
 AffineMap Lifter::FieldAt(const Use& use) const {
-  const auto a = static_cast<size_t>(use.array);
+  const int64_t a = use.array;
   if (!embeddings_[a].empty()) return Embedded(embeddings_[a], use.map);
   return is_field_[a] ? use.map : AffineMap();
 }
@@ -234,17 +232,17 @@ AffineMap Lifter::FieldAt(const Use& use) const {
 void Lifter::FindHopeless() {
   is_hopeless_ = RecurrentArrays(points_);
   for (const PointReduction& r : points_.reductions) {
-    is_hopeless_[static_cast<size_t>(r.array)] = true;
+    is_hopeless_[r.array] = true;
   }
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (const PointClass& c : points_.classes) {
       const bool reads_one =
           std::any_of(c.uses.begin(), c.uses.end(), [this](const Use& use) {
-            const auto a = static_cast<size_t>(use.array);
+            const int64_t a = use.array;
             return is_hopeless_[a] && !is_field_[a];
           });
       for (const Create& create : c.creates) {
-        const auto a = static_cast<size_t>(create.array);
+        const int64_t a = create.array;
         if (!reads_one || is_hopeless_[a]) continue;
         is_hopeless_[a] = has_changed = true;
       }
@@ -270,7 +268,7 @@ bool Lifter::FindEmbedding(const PointClass& c) {
   if (!found) return false;
   bool has_changed = false;
   for (const Create& create : c.creates) {
-    Embedding& own = embeddings_[static_cast<size_t>(create.array)];
+    Embedding& own = embeddings_[create.array];
     if (!IsLow(create.array) || create.map != c.creates.front().map ||
         (own.empty() && IsDistance(*found))) {
       continue;
@@ -291,9 +289,9 @@ bool Lifter::Rewrite(PointClass& c) const {
   // Indices that a field has in larger steps than the class.
   std::vector<std::pair<int, Follow>> scaled;
   const Create first = c.creates.front();
-  for (const Follow& follow : embeddings_[static_cast<size_t>(first.array)]) {
+  for (const Follow& follow : embeddings_[first.array]) {
     if (follow.from < 0 || follow.factor == 1) continue;
-    const AffineExpr& own = first.map[static_cast<size_t>(follow.from)];
+    const AffineExpr& own = first.map[follow.from];
     if (own.IsConstant()) continue;
     const std::optional<int> k = SingleIndex(own);
     if (!k) return false;
@@ -302,11 +300,10 @@ bool Lifter::Rewrite(PointClass& c) const {
                    .offset = follow.offset + follow.factor * own.constant});
   }
   for (Create& create : c.creates) {
-    create.map =
-        Embedded(embeddings_[static_cast<size_t>(create.array)], create.map);
+    create.map = Embedded(embeddings_[create.array], create.map);
   }
   for (Use& use : c.uses) {
-    use.map = Embedded(embeddings_[static_cast<size_t>(use.array)], use.map);
+    use.map = Embedded(embeddings_[use.array], use.map);
   }
   return std::all_of(scaled.begin(), scaled.end(), [&c](const auto& index) {
     return Scale(c, index.first, index.second.factor, index.second.offset);
@@ -315,7 +312,7 @@ bool Lifter::Rewrite(PointClass& c) const {
 
 // A result of every n-th point gets their indices for its own.
 bool Lifter::Rewrite(PointResult& result) const {
-  const Embedding& embedding = embeddings_[static_cast<size_t>(result.array)];
+  const Embedding& embedding = embeddings_[result.array];
   if (embedding.empty() && !StandsInSteps(result)) return true;
   Domain domain = result.domain;
   AffineMap map = Embedded(embedding, result.map);
@@ -323,7 +320,7 @@ bool Lifter::Rewrite(PointResult& result) const {
     const AffineExpr expr = map[i];
     const int k = expr.LastIndex();
     if (k < 0) continue;
-    const int64_t factor = expr.coefficients[static_cast<size_t>(k)];
+    const int64_t factor = expr.coefficients[k];
     const AffineExpr rest = expr - AffineExpr::Index(k) * factor;
     if (factor < 2 || !rest.IsConstant()) continue;
     if (!Scale(domain, k, factor, rest.constant)) return false;
@@ -345,8 +342,7 @@ std::optional<LiftedProgram> Lifter::Rewritten() const {
     if (!Rewrite(c)) return std::nullopt;
   }
   for (PointReduction& r : out.reductions) {
-    r.source_map =
-        Embedded(embeddings_[static_cast<size_t>(r.source)], r.source_map);
+    r.source_map = Embedded(embeddings_[r.source], r.source_map);
   }
   for (PointResult& result : out.results) {
     if (!Rewrite(result)) return std::nullopt;
@@ -398,9 +394,9 @@ void Lifter::FindFieldsWithoutSteps() {
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (const PointClass& c : points_.classes) {
       const Create& create = c.creates.front();
-      if (!is_field_[static_cast<size_t>(create.array)]) continue;
+      if (!is_field_[create.array]) continue;
       for (const Use& use : c.uses) {
-        const auto a = static_cast<size_t>(use.array);
+        const int64_t a = use.array;
         if (!is_field_[a]) continue;
         for (size_t i = 0; i < use.map.size(); ++i) {
           if ((use.map[i] - create.map[i]).IsConstant()) continue;
@@ -419,10 +415,10 @@ std::optional<LiftedProgram> Lifter::GiveSteps() {
   for (bool has_changed = true; std::exchange(has_changed, false);) {
     for (const PointClass& c : points_.classes) {
       for (const Create& create : c.creates) {
-        if (!is_field_[static_cast<size_t>(create.array)]) continue;
-        int64_t& own = steps[static_cast<size_t>(create.array)];
+        if (!is_field_[create.array]) continue;
+        int64_t& own = steps[create.array];
         for (const Use& use : c.uses) {
-          const auto a = static_cast<size_t>(use.array);
+          const int64_t a = use.array;
           if (!is_field_[a] || own > steps[a]) continue;
           own = steps[a] + 1;
           has_changed = true;
@@ -433,8 +429,7 @@ std::optional<LiftedProgram> Lifter::GiveSteps() {
   // All that one task makes it makes at once.
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
-      if (steps[static_cast<size_t>(create.array)] !=
-          steps[static_cast<size_t>(c.creates.front().array)]) {
+      if (steps[create.array] != steps[c.creates.front().array]) {
         return std::nullopt;
       }
     }

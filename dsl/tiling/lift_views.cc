@@ -46,8 +46,7 @@ bool AddIndex(const ResultView& view, size_t d, const Follow& follow,
 std::vector<int64_t> CommonFactors(const LiftedProgram& lifted, size_t rank) {
   std::vector<int64_t> out(rank, 1);
   for (const PointResult& result : lifted.points.results) {
-    const Embedding& embedding =
-        lifted.embeddings[static_cast<size_t>(result.array)];
+    const Embedding& embedding = lifted.embeddings[result.array];
     for (size_t i = 0; i < embedding.size() && i < rank; ++i) {
       if (embedding[i].from < 0) continue;
       out[i] = std::lcm(out[i], embedding[i].factor);
@@ -66,7 +65,7 @@ bool UnliftViews(const LiftedProgram& lifted, Program& program,
   bool is_told = true;
   for (size_t r = 0; r < program.views.size(); ++r) {
     ResultView& view = program.views[r];
-    const auto array = static_cast<size_t>(lifted.points.results[r].array);
+    const int64_t array = lifted.points.results[r].array;
     const Embedding& embedding = lifted.embeddings[array];
     if (embedding.empty()) continue;
     ResultView out = view;

@@ -64,8 +64,7 @@ std::optional<PointClass> MaskPoints(PointReduction& reduction,
   PointReduction boxed = reduction;
   std::vector<Domain::Range> ranges;
   for (int d = 0; d < hull.size(); ++d) {
-    const auto at = static_cast<size_t>(d);
-    ranges.push_back({.name = reduction.over.dimensions[at].name,
+    ranges.push_back({.name = reduction.over.dimensions[d].name,
                       .lower = hull.lower[d],
                       .upper = hull.upper[d]});
   }
@@ -74,7 +73,7 @@ std::optional<PointClass> MaskPoints(PointReduction& reduction,
   boxed.source = static_cast<int32_t>(points.arrays.size());
   const absl::StatusOr<PointResult> tiles = TilesFor(boxed, points.repeat);
   if (!tiles.ok()) return std::nullopt;
-  PointArray array = points.arrays[static_cast<size_t>(reduction.source)];
+  PointArray array = points.arrays[reduction.source];
   array.name = absl::StrCat(array.name, "'within", boxed.source);
   array.box = tiles->box;
   const Guard is_in = IsIn(reduction.over);

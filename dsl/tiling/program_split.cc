@@ -26,14 +26,14 @@ std::vector<bool> EarlyArrays(const PointProgram& points,
                               const StencilArrays& arrays) {
   std::vector<bool> out = arrays.has_time;
   out.flip();
-  if (points.repeat) out[static_cast<size_t>(points.repeat->array)] = false;
+  if (points.repeat) out[points.repeat->array] = false;
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     const auto follow = [&](int32_t made, int32_t read) {
-      if (!out[static_cast<size_t>(made)] || out[static_cast<size_t>(read)]) {
+      if (!out[made] || out[read]) {
         return;
       }
-      out[static_cast<size_t>(made)] = false;
+      out[made] = false;
       has_changed = true;
     };
     for (const PointReduction& r : points.reductions) follow(r.array, r.source);
@@ -56,29 +56,27 @@ std::vector<bool> LateArrays(const PointProgram& points,
                              const std::vector<bool>& held) {
   std::vector<bool> is_late(points.arrays.size(), false);
   const auto has_time = [&arrays](const auto& ref) {
-    return arrays.has_time[static_cast<size_t>(ref.array)];
+    return arrays.has_time[ref.array];
   };
   for (const PointReduction& reduction : points.reductions) {
-    is_late[static_cast<size_t>(reduction.array)] = true;
+    is_late[reduction.array] = true;
   }
-  if (points.repeat) is_late[static_cast<size_t>(points.repeat->array)] = true;
+  if (points.repeat) is_late[points.repeat->array] = true;
   for (const PointClass& c : points.classes) {
     const bool is_narrow = !has_time(c.creates.front()) &&
                            std::any_of(c.uses.begin(), c.uses.end(), has_time);
-    if (is_narrow) is_late[static_cast<size_t>(c.creates.front().array)] = true;
+    if (is_narrow) is_late[c.creates.front().array] = true;
   }
   const auto creates_late = [&is_late](const PointClass& c) {
-    return std::any_of(c.creates.begin(), c.creates.end(),
-                       [&is_late](const Create& create) {
-                         return is_late[static_cast<size_t>(create.array)];
-                       });
+    return std::any_of(
+        c.creates.begin(), c.creates.end(),
+        [&is_late](const Create& create) { return is_late[create.array]; });
   };
   const auto waits = [&](const PointClass& c) {
     const bool can_be_inputs =
-        has_time(c.creates.front()) ||
-        held[static_cast<size_t>(c.creates.front().array)];
+        has_time(c.creates.front()) || held[c.creates.front().array];
     return std::any_of(c.uses.begin(), c.uses.end(), [&](const Use& use) {
-      const auto a = static_cast<size_t>(use.array);
+      const int64_t a = use.array;
       return is_late[a] && !(can_be_inputs && early[a]);
     });
   };
@@ -87,8 +85,8 @@ std::vector<bool> LateArrays(const PointProgram& points,
     for (const PointClass& c : points.classes) {
       if (!waits(c) && !creates_late(c)) continue;
       for (const Create& create : c.creates) {
-        if (is_late[static_cast<size_t>(create.array)]) continue;
-        is_late[static_cast<size_t>(create.array)] = true;
+        if (is_late[create.array]) continue;
+        is_late[create.array] = true;
         has_changed = true;
       }
     }
@@ -106,11 +104,11 @@ std::vector<bool> HeldArrays(const PointProgram& points,
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (const PointClass& c : points.classes) {
-      const auto made = static_cast<size_t>(c.creates.front().array);
+      const int64_t made = c.creates.front().array;
       const bool has_time = arrays.has_time[made] && !late[made];
       if (!has_time && !out[made]) continue;
       for (const Use& use : c.uses) {
-        const auto a = static_cast<size_t>(use.array);
+        const int64_t a = use.array;
         if (IsNumber(use) || !early[a] || out[a]) continue;
         out[a] = has_changed = true;
       }
@@ -136,16 +134,15 @@ std::vector<bool> OwnCoefficients(const PointProgram& points,
   }
   const auto follows_time = [&](const PointClass& c, const Use& use) {
     const Create& create = c.creates.front();
-    const auto made = static_cast<size_t>(create.array);
+    const int64_t made = create.array;
     if (!arrays.has_time[made]) {
       return points.arrays[made].rank + 1 >= full && out[made];
     }
     const int t = create.map.back().LastIndex();
-    return t >= 0 &&
-           std::any_of(use.map.begin(), use.map.end(),
-                       [t](const AffineExpr& expr) {
-                         return expr.coefficients[static_cast<size_t>(t)] != 0;
-                       });
+    return t >= 0 && std::any_of(use.map.begin(), use.map.end(),
+                                 [t](const AffineExpr& expr) {
+                                   return expr.coefficients[t] != 0;
+                                 });
   };
   const auto follows_itself = [](const PointClass& c, const Use& use) {
     return !IsNumber(use) && std::any_of(c.creates.begin(), c.creates.end(),
@@ -157,9 +154,9 @@ std::vector<bool> OwnCoefficients(const PointProgram& points,
     has_changed = false;
     for (const PointClass& c : points.classes) {
       for (const Use& use : c.uses) {
-        const auto a = static_cast<size_t>(use.array);
+        const int64_t a = use.array;
         if (late[a] || out[a] || !is_like_space(a)) continue;
-        if (late[static_cast<size_t>(c.creates.front().array)]) continue;
+        if (late[c.creates.front().array]) continue;
         if (!follows_time(c, use) && !follows_itself(c, use)) continue;
         out[a] = has_changed = true;
       }
@@ -175,8 +172,7 @@ void AddOtherThanScalars(const PointProgram& points,
                          const std::vector<bool>& late,
                          std::vector<bool>& own) {
   const auto want = [&](int32_t array) {
-    const auto a = static_cast<size_t>(array);
-    own[a] = own[a] || (early[a] && !late[a]);
+    own[array] = own[array] || (early[array] && !late[array]);
   };
   for (const PointReduction& r : points.reductions) {
     const bool is_whole =
@@ -184,7 +180,7 @@ void AddOtherThanScalars(const PointProgram& points,
     if (!is_whole) want(r.source);
   }
   for (const PointClass& c : points.classes) {
-    if (!late[static_cast<size_t>(c.creates.front().array)]) continue;
+    if (!late[c.creates.front().array]) continue;
     for (const Use& use : c.uses) {
       if (!IsNumber(use)) want(use.array);
     }
@@ -213,7 +209,7 @@ IndexRange ReadAt(const PointClass& c, const Use& use, const AffineExpr& expr,
 // that makes it. Its index, if there is one, is the one that varies there.
 std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
                                             PointProgram& points) {
-  const PointArray source = points.arrays[static_cast<size_t>(use.array)];
+  const PointArray source = points.arrays[use.array];
   PointReduction point_read{
       .name = absl::StrCat("what ", c.name, " reads of ", source.name),
       .kind = ReduceKind::kMax,
@@ -252,8 +248,7 @@ std::optional<PointReduction> MakePointRead(const PointClass& c, const Use& use,
     }
     point_read.map = {AffineExpr::Index(0)};
     point_read.source_map[i] = AffineExpr::Index(0);
-    const int64_t per_step =
-        std::exchange(point_read.time.coefficients[static_cast<size_t>(d)], 0);
+    const int64_t per_step = std::exchange(point_read.time.coefficients[d], 0);
     if (!point_read.time.IsConstant()) return std::nullopt;
     point_read.time =
         point_read.time + AffineExpr::Index(0, -expr.constant) * per_step;
@@ -308,7 +303,7 @@ void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
                std::vector<bool> wanted, ProgramSplit& parts) {
   std::vector<bool> is_result(points.arrays.size(), false);
   for (const PointResult& result : points.results) {
-    const auto a = static_cast<size_t>(result.array);
+    const int64_t a = result.array;
     if (result.is_whole_box && result.box == points.arrays[a].box) {
       is_result[a] = true;
     }
@@ -320,15 +315,15 @@ void CopyTasks(const PointProgram& points, const std::vector<bool>& late,
       const PointClass& c = points.classes[k];
       const bool is_wanted =
           std::any_of(c.creates.begin(), c.creates.end(), [&](const auto& to) {
-            const auto a = static_cast<size_t>(to.array);
+            const int64_t a = to.array;
             return wanted[a] && !late[a];
           });
       if (is_done[k] || !is_wanted) continue;
       for (const Use& use : c.uses) {
-        wanted[static_cast<size_t>(use.array)] = true;
+        wanted[use.array] = true;
       }
       for (const Create& create : c.creates) {
-        parts.has_spare |= !is_result[static_cast<size_t>(create.array)];
+        parts.has_spare |= !is_result[create.array];
       }
       parts.pointwise.classes.push_back(c);
       is_done[k] = has_changed = true;
@@ -344,8 +339,8 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const ProgramSplit& parts) {
   bool has_changed = true;
   int32_t highest = 0;
   const auto follow = [&](int32_t made, int32_t read, int32_t more) {
-    const int32_t stage = out[static_cast<size_t>(read)] + more;
-    int32_t& own = out[static_cast<size_t>(made)];
+    const int32_t stage = out[read] + more;
+    int32_t& own = out[made];
     if (own >= stage) return;
     own = stage;
     highest = std::max(highest, stage);
@@ -377,7 +372,7 @@ absl::StatusOr<std::vector<int32_t>> StagesOf(const ProgramSplit& parts) {
 absl::Status CheckStencil(const StencilArrays& arrays,
                           const ProgramSplit& parts) {
   const auto makes_field = [&arrays](const PointClass& c) {
-    return arrays.has_time[static_cast<size_t>(c.creates.front().array)];
+    return arrays.has_time[c.creates.front().array];
   };
   const std::vector<PointClass>& tiled = parts.tiled.classes;
   if (std::any_of(tiled.begin(), tiled.end(), makes_field)) {
@@ -407,14 +402,11 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
                     HeldArrays(points, arrays, early, late));
   std::vector<bool> own = OwnCoefficients(points, arrays, late);
   AddOtherThanScalars(points, early, late, own);
-  const auto is_late = [&late](int32_t array) {
-    return late[static_cast<size_t>(array)];
-  };
+  const auto is_late = [&late](int32_t array) { return late[array]; };
   std::vector<bool> copied(late.size(), false);
   const auto is_copied = [&](int32_t array) {
-    const auto a = static_cast<size_t>(array);
-    if (own[a]) copied[a] = true;
-    return own[a];
+    if (own[array]) copied[array] = true;
+    return own[array];
   };
   std::vector<bool> is_behind = late;
   for (size_t a = 0; a < own.size(); ++a) {
@@ -452,7 +444,7 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
   for (const PointClass& c : out.tiled.classes) {
     for (const Use& use : c.uses) {
       if (!is_late(use.array)) continue;
-      const auto a = static_cast<size_t>(use.array);
+      const int64_t a = use.array;
       out.tiled.arrays[a].is_scalar_input = true;
       out.tiled.arrays[a].stage = stages[a];
     }

@@ -46,9 +46,7 @@ class Skewer {
   absl::StatusOr<PointProgram> Run();
 
  private:
-  bool IsField(int32_t array) const {
-    return is_field_[static_cast<size_t>(array)];
-  }
+  bool IsField(int32_t array) const { return is_field_[array]; }
   // Where labels are, by the old indices of a task, stands now.
   AffineMap MapOf(int32_t array, const AffineMap& map,
                   const std::vector<AffineExpr>& values) const {
@@ -77,7 +75,7 @@ Domain Skewer::Boxed(const Domain& domain, int k, const Box& hull) {
   Domain out = domain;
   out.guard.Require(domain.BoundConstraints(k));
   for (int d = 0; d < domain.size(); ++d) {
-    Dimension& dimension = out.dimensions[static_cast<size_t>(d)];
+    Dimension& dimension = out.dimensions[d];
     dimension.lower = {{.expr = AffineExpr::Constant(hull.lower[d])}};
     dimension.upper = {{.expr = AffineExpr::Constant(hull.upper[d])}};
   }
@@ -114,11 +112,10 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
                                .kind = Constraint::Kind::kZero}});
     return out;
   }
-  const auto at = static_cast<size_t>(k);
-  const int64_t factor = along.coefficients[at];
+  const int64_t factor = along.coefficients[k];
   bool is_elsewhere = false;
   for (size_t e = 0; e < map.size(); ++e) {
-    is_elsewhere |= e != replaced_ && map[e].coefficients[at] != 0;
+    is_elsewhere |= e != replaced_ && map[e].coefficients[k] != 0;
   }
   if (along != AffineExpr::Index(k) * factor +
                    AffineExpr::Constant(along.constant) ||
@@ -126,12 +123,12 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
     return No(absl::StrCat(what, " stands askew"));
   }
   AffineExpr rest = steps;
-  const int64_t per_index = std::exchange(rest.coefficients[at], 0);
+  const int64_t per_index = std::exchange(rest.coefficients[k], 0);
   out.time = k;
-  out.values[at] = (AffineExpr::Index(k) - rest) * per_index;
+  out.values[k] = (AffineExpr::Index(k) - rest) * per_index;
   out.domain = Boxed(domain, k, hull);
   out.domain.guard = Substitute(out.domain.guard, out.values);
-  out.domain.dimensions[at] = range;
+  out.domain.dimensions[k] = range;
   return out;
 }
 
@@ -150,17 +147,16 @@ CodeBlock Reindexed(const CodeBlock& code,
   std::vector<int32_t> place;  // of each old node
   for (IrNode node : code.nodes) {
     for (int32_t* operand : {&node.a, &node.b, &node.c}) {
-      if (*operand >= 0) *operand = place[static_cast<size_t>(*operand)];
+      if (*operand >= 0) *operand = place[*operand];
     }
-    place.push_back(
-        node.op == IrOp::kIndex
-            ? builder.Affine(values[static_cast<size_t>(node.integer)], indices)
-            : builder.Add(node));
+    place.push_back(node.op == IrOp::kIndex
+                        ? builder.Affine(values[node.integer], indices)
+                        : builder.Add(node));
   }
   for (IrStore& store : out.stores) {
-    store.node = place[static_cast<size_t>(store.node)];
+    store.node = place[store.node];
   }
-  if (code.mask >= 0) out.mask = place[static_cast<size_t>(code.mask)];
+  if (code.mask >= 0) out.mask = place[code.mask];
   return out;
 }
 
@@ -182,7 +178,7 @@ absl::Status Skewer::SkewClass(PointClass& c) const {
   DOGGED_ASSIGN_OR_RETURN(const Moved moved, Move(what, c.domain, created));
   const std::vector<AffineExpr>& values = moved.values;
   for (const int32_t d : c.input.axis) {
-    c.input_at.push_back(values[static_cast<size_t>(d)]);
+    c.input_at.push_back(values[d]);
   }
   for (Create& create : c.creates) {
     if (create.map != created) {
@@ -225,7 +221,7 @@ absl::StatusOr<PointResult> Skewer::SkewResult(
     const PointResult& result) const {
   if (!IsField(result.array)) return result;
   if (!result.is_grid || result.box.IsEmpty()) {
-    const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
+    const PointArray& array = points_.arrays[result.array];
     return No(absl::StrCat("the results of ", array.name,
                            " are no box, and no steps in one"));
   }
@@ -238,7 +234,7 @@ absl::StatusOr<PointResult> Skewer::SkewResult(
     ranges.push_back({.name = absl::StrCat("x", e),
                       .lower = lower,
                       .upper = result.box.upper[e]});
-    const int64_t step = result.step[static_cast<size_t>(e)];
+    const int64_t step = result.step[e];
     if (step == 1 || static_cast<size_t>(e) == replaced_) continue;
     apart.push_back({.expr = AffineExpr::Index(e, -lower),
                      .kind = Constraint::Kind::kDivisible,
@@ -298,7 +294,7 @@ absl::Status CheckBand(const PointProgram& points, const PointProgram& skewed,
   }
   double made = 0;
   for (const PointClass& c : points.classes) {
-    if (!is_field[static_cast<size_t>(c.creates.front().array)]) continue;
+    if (!is_field[c.creates.front().array]) continue;
     made += static_cast<double>(c.domain.Count());
   }
   if (all <= kEmptyMax * made) return absl::OkStatus();
@@ -311,7 +307,7 @@ std::string StepsText(const PointProgram& points,
                       const std::vector<int64_t>& factors) {
   for (const PointClass& c : points.classes) {
     const Create& create = c.creates.front();
-    if (!is_field[static_cast<size_t>(create.array)]) continue;
+    if (!is_field[create.array]) continue;
     AffineExpr sum;
     std::vector<std::string> names;
     for (const Dimension& dimension : c.domain.dimensions) {
@@ -388,7 +384,7 @@ void UnskewViews(const PointProgram& points, const SkewedProgram& skewed,
                  Program& program) {
   for (size_t r = 0; r < points.results.size(); ++r) {
     const PointResult& result = points.results[r];
-    if (!skewed.is_skewed[static_cast<size_t>(result.array)]) continue;
+    if (!skewed.is_skewed[result.array]) continue;
     ResultView& view = program.views[r];
     view.skewed = skewed.skew;
     view.skewed->lower = view.lower;
@@ -396,13 +392,11 @@ void UnskewViews(const PointProgram& points, const SkewedProgram& skewed,
     view.skewed->step = view.step;
     view.skewed->tile_index = view.tile_index;
     for (int d = 0; d < result.box.size(); ++d) {
-      const auto at = static_cast<size_t>(d);
-      view.lower[at] = result.box.lower[d];
-      view.upper[at] = result.box.upper[d];
-      view.step[at] = result.step[at];
+      view.lower[d] = result.box.lower[d];
+      view.upper[d] = result.box.upper[d];
+      view.step[d] = result.step[d];
     }
-    LeaveWanted(view,
-                program.results[static_cast<size_t>(view.result_set)].domain);
+    LeaveWanted(view, program.results[view.result_set].domain);
   }
 }
 
@@ -410,8 +404,7 @@ double HeldBeyondResults(const Program& program) {
   double out = 0;
   for (const ResultView& view : program.views) {
     if (!view.skewed) continue;
-    const ResultSet& set =
-        program.results[static_cast<size_t>(view.result_set)];
+    const ResultSet& set = program.results[view.result_set];
     auto held = static_cast<double>(set.domain.Count());
     double wanted = 1;
     for (size_t d = 0; d < view.lower.size(); ++d) {
@@ -420,7 +413,7 @@ double HeldBeyondResults(const Program& program) {
           view.extent[d], (box.upper[d] - box.lower[d]) / box.step[d] + 1));
       wanted *= static_cast<double>(view.Count(d));
     }
-    const Array& array = program.arrays[static_cast<size_t>(set.array)];
+    const Array& array = program.arrays[set.array];
     out += std::max(0.0, held - wanted) *
            static_cast<double>(ElementBytes(array.element));
   }

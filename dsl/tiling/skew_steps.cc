@@ -22,7 +22,7 @@ using Factors = std::vector<int64_t>;
 int64_t Dot(const Factors& factors, const IndexVector& distance) {
   int64_t sum = 0;
   for (int e = 0; e < distance.size(); ++e) {
-    sum += factors[static_cast<size_t>(e)] * distance[e];
+    sum += factors[e] * distance[e];
   }
   return sum;
 }
@@ -34,9 +34,9 @@ std::optional<std::vector<IndexVector>> DistancesOf(
   std::vector<IndexVector> out;
   for (const PointClass& c : points.classes) {
     const Create& create = c.creates.front();
-    if (!is_field[static_cast<size_t>(create.array)]) continue;
+    if (!is_field[create.array]) continue;
     for (const Use& use : c.uses) {
-      if (!is_field[static_cast<size_t>(use.array)]) continue;
+      if (!is_field[use.array]) continue;
       IndexVector& distance = out.emplace_back();
       for (size_t e = 0; e < create.map.size(); ++e) {
         const AffineExpr back = create.map[e] - use.map[e];
@@ -104,7 +104,7 @@ double CostOf(const PointProgram& points, const std::vector<bool>& is_field,
   };
   double out = points_of(space);
   for (const PointResult& result : points.results) {
-    if (!is_field[static_cast<size_t>(result.array)]) continue;
+    if (!is_field[result.array]) continue;
     out += points_of(result.box);
   }
   return out;
@@ -149,8 +149,7 @@ std::optional<SkewSteps> FindSkewSteps(const PointProgram& points,
                                        const std::vector<bool>& is_field) {
   const auto first = std::find(is_field.begin(), is_field.end(), true);
   if (first == is_field.end()) return std::nullopt;
-  const int32_t rank =
-      points.arrays[static_cast<size_t>(first - is_field.begin())].rank;
+  const int32_t rank = points.arrays[first - is_field.begin()].rank;
   if (rank < 2) return std::nullopt;
   const auto distances = DistancesOf(points, is_field);
   if (!distances || distances->empty()) return std::nullopt;

@@ -51,15 +51,14 @@ class Recognizer {
   absl::Status FindTimeSteps();
   // By index of an array's labels.
   const std::vector<Along>& AlongOf(int32_t array) const {
-    return placed_.along[static_cast<size_t>(array)];
+    return placed_.along[array];
   }
   TileField& FieldOf(int32_t array) {
-    return plan_.fields[static_cast<size_t>(
-        field_of_array_[static_cast<size_t>(array)])];
+    return plan_.fields[field_of_array_[array]];
   }
   // As it is written.
   std::string NameOf(int32_t array) const {
-    const std::string& name = points_.arrays[static_cast<size_t>(array)].name;
+    const std::string& name = points_.arrays[array].name;
     return name.substr(0, name.find('\''));
   }
 
@@ -97,7 +96,7 @@ absl::Status Recognizer::MakeFields() {
                     .halo_below = {},
                     .halo_above = {}};
     for (int32_t i = 0; i < array.rank; ++i) {
-      const int32_t c = placed_.along[a][static_cast<size_t>(i)].coordinate;
+      const int32_t c = placed_.along[a][i].coordinate;
       if (c == 0 && !field.is_gathered) {
         field.is_static = false;
         field.time_position = i;
@@ -124,7 +123,7 @@ void Recognizer::FindSpace() {
   }
   const auto include = [&](const TileField& field) {
     for (int e = 0; e < field.box.size(); ++e) {
-      const int32_t d = field.dims[static_cast<size_t>(e)];
+      const int32_t d = field.dims[e];
       space.lower[d] = std::min(space.lower[d], field.box.lower[e]);
       space.upper[d] = std::max(space.upper[d], field.box.upper[e]);
     }
@@ -178,20 +177,19 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
     const auto [c, factor] = AlongOf(create.array)[i];
     if (create.map[i].IsConstant()) {
       const int64_t value = create.map[i].constant / factor;
-      normal.fixed[static_cast<size_t>(c)] = value;
+      normal.fixed[c] = value;
       normal.piece.at_least.push_back(AffineExpr::Index(c, -value));
       normal.piece.at_least.push_back(AffineExpr::Index(c, -value) * -1);
       continue;
     }
     const std::optional<int> k = SingleIndex(create.map[i]);
-    if (!k.has_value() || is_found[static_cast<size_t>(*k)]) {
+    if (!k.has_value() || is_found[*k]) {
       return No(absl::StrCat("task ", point_class.name, " creates ",
                              NameOf(create.array), " at a skewed place"));
     }
-    is_found[static_cast<size_t>(*k)] = true;
-    normal.index[static_cast<size_t>(*k)] =
-        AffineExpr::Index(c) * factor -
-        AffineExpr::Constant(create.map[i].constant);
+    is_found[*k] = true;
+    normal.index[*k] = AffineExpr::Index(c) * factor -
+                       AffineExpr::Constant(create.map[i].constant);
   }
   const Box hull = HullOf(point_class.domain);
   for (size_t k = 0; k < is_found.size(); ++k) {
@@ -237,7 +235,7 @@ absl::Status Recognizer::AddInputLoad(Normal& normal) {
                 .shifts = {},
                 .at = {}};
   for (const int32_t d : source.input.axis) {
-    load.at.push_back(normal.index[static_cast<size_t>(d)]);
+    load.at.push_back(normal.index[d]);
   }
   if (!source.input_at.empty()) {
     load.at = Substitute(source.input_at, normal.index);
@@ -255,12 +253,12 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
   for (const Use& use : source.uses) {
     const std::string what =
         absl::StrCat("task ", source.name, " reads ", NameOf(use.array));
-    if (field_of_array_[static_cast<size_t>(use.array)] < 0) return No(what);
+    if (field_of_array_[use.array] < 0) return No(what);
     const TileField& field = FieldOf(use.array);
     if (normal.piece.is_static && !field.is_static) {
       return No(absl::StrCat(what, ", which depends on time"));
     }
-    TileLoad load{.source = field_of_array_[static_cast<size_t>(use.array)],
+    TileLoad load{.source = field_of_array_[use.array],
                   .coordinates = {},
                   .shifts = {},
                   .at = {}};
@@ -278,8 +276,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
     for (size_t i = 0; i < use.map.size(); ++i) {
       const AffineExpr expr = Substitute(use.map[i], normal.index);
       const auto [c, factor] = AlongOf(use.array)[i];
-      const std::optional<int64_t>& fixed =
-          normal.fixed[static_cast<size_t>(c)];
+      const std::optional<int64_t>& fixed = normal.fixed[c];
       const AffineExpr here = expr.IsConstant() && fixed.has_value()
                                   ? AffineExpr::Constant(*fixed)
                                   : AffineExpr::Index(c);
@@ -320,8 +317,7 @@ absl::Status Recognizer::Normalize(const PointClass& point_class) {
       return No(absl::StrCat("task ", point_class.name,
                              " creates labels at different places"));
     }
-    normal.piece.stores.push_back(
-        field_of_array_[static_cast<size_t>(create.array)]);
+    normal.piece.stores.push_back(field_of_array_[create.array]);
   }
   DOGGED_RETURN_IF_ERROR(AddDomain(point_class, normal));
   DOGGED_RETURN_IF_ERROR(AddLoads(normal));
@@ -345,7 +341,7 @@ absl::Status Recognizer::Sort() {
         for (size_t l = 0; l < piece.loads.size(); ++l) {
           if (piece.loads[l].lag > 0) continue;
           for (const int32_t maker : piece.makers[l]) {
-            is_ready &= place[static_cast<size_t>(maker)] >= 0;
+            is_ready &= place[maker] >= 0;
           }
         }
         if (!is_ready) continue;
@@ -365,7 +361,7 @@ absl::Status Recognizer::Sort() {
     TilePiece piece = std::move(normals_[n].piece);
     for (auto& makers : piece.makers) {
       for (int32_t& maker : makers) {
-        maker = place[static_cast<size_t>(maker)];
+        maker = place[maker];
       }
     }
     plan_.pieces.push_back(std::move(piece));
@@ -381,14 +377,14 @@ void Recognizer::FindStages() {
       if (!piece.is_static) continue;
       int32_t stage = 0;
       const auto at_least = [&](int32_t field) {
-        stage = std::max(stage, plan_.fields[static_cast<size_t>(field)].stage);
+        stage = std::max(stage, plan_.fields[field].stage);
       };
       for (const TileLoad& load : piece.loads) {
         if (!load.is_input) at_least(load.source);
       }
       for (const int32_t store : piece.stores) at_least(store);
       for (const int32_t store : piece.stores) {
-        int32_t& own = plan_.fields[static_cast<size_t>(store)].stage;
+        int32_t& own = plan_.fields[store].stage;
         has_changed |= own < stage;
         own = stage;
       }
@@ -401,7 +397,7 @@ absl::Status Recognizer::FindTimeSteps() {
   for (const TilePiece& piece : plan_.pieces) {
     for (const TileLoad& load : piece.loads) {
       if (load.is_input) continue;
-      int64_t& carried = plan_.fields[static_cast<size_t>(load.source)].carried;
+      int64_t& carried = plan_.fields[load.source].carried;
       carried = std::max<int64_t>(carried, load.lag);
       carried_max = std::max(carried_max, carried);
     }

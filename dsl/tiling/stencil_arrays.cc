@@ -13,11 +13,11 @@ using Sources = std::vector<std::vector<int32_t>>;
 Sources SourcesOf(const PointProgram& points) {
   Sources out(points.arrays.size());
   for (const PointReduction& r : points.reductions) {
-    out[static_cast<size_t>(r.array)].push_back(r.source);
+    out[r.array].push_back(r.source);
   }
   for (const PointClass& c : points.classes) {
     for (const Create& create : c.creates) {
-      auto& sources = out[static_cast<size_t>(create.array)];
+      auto& sources = out[create.array];
       for (const Use& use : c.uses) sources.push_back(use.array);
     }
   }
@@ -38,10 +38,9 @@ void MarkSources(const Sources& sources, std::vector<bool>& marked) {
     const size_t a = open.back();
     open.pop_back();
     for (const int32_t source : sources[a]) {
-      const auto s = static_cast<size_t>(source);
-      if (marked[s]) continue;
-      marked[s] = true;
-      open.push_back(s);
+      if (marked[source]) continue;
+      marked[source] = true;
+      open.push_back(source);
     }
   }
 }
@@ -52,7 +51,7 @@ std::vector<bool> SteppedArrays(const Sources& sources) {
   for (size_t a = 0; a < sources.size(); ++a) {
     std::vector<bool> marked(sources.size(), false);
     for (const int32_t source : sources[a]) {
-      marked[static_cast<size_t>(source)] = true;
+      marked[source] = true;
     }
     MarkSources(sources, marked);
     out[a] = marked[a];
@@ -60,9 +59,8 @@ std::vector<bool> SteppedArrays(const Sources& sources) {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
     for (size_t a = 0; a < sources.size(); ++a) {
-      const bool is_made =
-          std::any_of(sources[a].begin(), sources[a].end(),
-                      [&](int32_t s) { return out[static_cast<size_t>(s)]; });
+      const bool is_made = std::any_of(sources[a].begin(), sources[a].end(),
+                                       [&](int32_t s) { return out[s]; });
       if (out[a] || !is_made) continue;
       out[a] = has_changed = true;
     }
@@ -88,14 +86,14 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
   const Sources sources = SourcesOf(points);
   const std::vector<bool> stepped = SteppedArrays(sources);
   const auto rank = [&points](int32_t array) {
-    return points.arrays[static_cast<size_t>(array)].rank;
+    return points.arrays[array].rank;
   };
   StencilArrays out;
   int32_t highest = 0;
   for (const PointClass& c : points.classes) {
     for (const Create& create : c.creates) {
       highest = std::max(highest, rank(create.array));
-      if (!stepped[static_cast<size_t>(create.array)]) continue;
+      if (!stepped[create.array]) continue;
       out.rank = std::max(out.rank, rank(create.array));
     }
   }
@@ -113,11 +111,9 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
   }
   bool has_changed = true;
   const auto look = [&](int32_t made, int32_t source, bool is_at_distance) {
-    const auto m = static_cast<size_t>(made);
-    const auto s = static_cast<size_t>(source);
-    if (!has_time[s] || stepped[s]) return;
-    if (has_time[m] ? is_at_distance : !is_needed[m]) return;
-    has_time[s] = false;
+    if (!has_time[source] || stepped[source]) return;
+    if (has_time[made] ? is_at_distance : !is_needed[made]) return;
+    has_time[source] = false;
     has_changed = true;
   };
   while (std::exchange(has_changed, false)) {
@@ -127,8 +123,7 @@ StencilArrays FindStencilArrays(const PointProgram& points) {
     for (const PointClass& c : points.classes) {
       for (const Use& use : c.uses) {
         look(c.creates.front().array, use.array,
-             has_time[static_cast<size_t>(use.array)] &&
-                 has_time[static_cast<size_t>(c.creates.front().array)] &&
+             has_time[use.array] && has_time[c.creates.front().array] &&
                  IsAtDistance(c, use));
       }
     }
@@ -141,8 +136,7 @@ std::vector<bool> RecurrentArrays(const PointProgram& points) {
   for (const PointClass& c : points.classes) {
     for (const Create& create : c.creates) {
       for (const Use& use : c.uses) {
-        sources[static_cast<size_t>(create.array)].push_back(
-            static_cast<size_t>(use.array));
+        sources[create.array].push_back(static_cast<size_t>(use.array));
       }
     }
   }

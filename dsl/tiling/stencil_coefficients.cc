@@ -40,9 +40,7 @@ class Placer {
 
  private:
   bool IsRecurrent(int32_t array) const;
-  bool IsCoefficient(int32_t array) const {
-    return out_.is_coefficient[static_cast<size_t>(array)];
-  }
+  bool IsCoefficient(int32_t array) const { return out_.is_coefficient[array]; }
   // The array that stands for `array` as it is read at `place`.
   absl::StatusOr<int32_t> ArrayAt(int32_t array, const Place& place);
   // The tasks of `c` that create such an array, which is create `k` of theirs.
@@ -93,12 +91,12 @@ bool Placer::IsRecurrent(int32_t array) const {
   std::vector<bool> is_seen(reads_.size(), false);
   std::vector<int32_t> open = {array};
   while (!open.empty()) {
-    const auto a = static_cast<size_t>(open.back());
+    const int64_t a = open.back();
     open.pop_back();
     for (const int32_t source : reads_[a]) {
       if (source == array) return true;
-      if (is_seen[static_cast<size_t>(source)]) continue;
-      is_seen[static_cast<size_t>(source)] = true;
+      if (is_seen[source]) continue;
+      is_seen[source] = true;
       open.push_back(source);
     }
   }
@@ -114,17 +112,17 @@ Place Placer::WholeSpace() const {
 Indices Placer::IndicesOf(const PointClass& c) const {
   Indices out(c.domain.dimensions.size());
   const Create& create = c.creates.front();
-  const auto& own = out_.along[static_cast<size_t>(create.array)];
+  const auto& own = out_.along[create.array];
   for (size_t i = 0; i < create.map.size(); ++i) {
     const std::optional<int> k = SingleIndex(create.map[i]);
     if (!k) continue;
-    out[static_cast<size_t>(*k)] = Follows{.coordinate = own[i].coordinate,
-                                           .factor = own[i].factor,
-                                           .offset = -create.map[i].constant};
+    out[*k] = Follows{.coordinate = own[i].coordinate,
+                      .factor = own[i].factor,
+                      .offset = -create.map[i].constant};
   }
   const Box hull = HullOf(c.domain);
   for (int k = 0; k < hull.size(); ++k) {
-    auto& index = out[static_cast<size_t>(k)];
+    auto& index = out[k];
     if (!index && hull.lower[k] == hull.upper[k]) {
       index = Follows{.offset = hull.lower[k]};
     }
@@ -156,10 +154,9 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
   }
   // At the edge of space, which a task creates, a number is a distance.
   const Create& create = c.creates.front();
-  const auto& own = out_.along[static_cast<size_t>(create.array)];
-  bool is_whole_space =
-      static_cast<int32_t>(out.size()) == out_.dims &&
-      !points_.arrays[static_cast<size_t>(use.array)].is_scalar_input;
+  const auto& own = out_.along[create.array];
+  bool is_whole_space = static_cast<int32_t>(out.size()) == out_.dims &&
+                        !points_.arrays[use.array].is_scalar_input;
   for (size_t i = 0; i < out.size() && is_whole_space; ++i) {
     const auto coordinate = static_cast<int32_t>(i) + 1;
     const auto at = std::find_if(own.begin(), own.end(),
@@ -170,7 +167,7 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
     is_whole_space = (out[i].coordinate == coordinate && out[i].factor == 1) ||
                      (out[i].coordinate == kFixed &&
                       at < static_cast<ptrdiff_t>(own.size()) &&
-                      create.map[static_cast<size_t>(at)].IsConstant());
+                      create.map[at].IsConstant());
   }
   if (is_whole_space) return WholeSpace();
   for (Follows& follows : out) {
@@ -188,12 +185,11 @@ std::optional<Place> Placer::PlaceOf(const Use& use, const PointClass& c,
 
 absl::Status Placer::PlaceUses(PointClass& c) {
   const Indices indices = IndicesOf(c);
-  const bool is_gathered =
-      out_.is_gathered[static_cast<size_t>(c.creates.front().array)];
+  const bool is_gathered = out_.is_gathered[c.creates.front().array];
   for (Use& use : c.uses) {
     if (!IsCoefficient(use.array)) continue;
     const std::optional<Place> place = PlaceOf(use, c, indices);
-    const PointArray& source = points_.arrays[static_cast<size_t>(use.array)];
+    const PointArray& source = points_.arrays[use.array];
     const bool is_number =
         place.has_value() &&
         std::all_of(place->begin(), place->end(), [](const Follows& follows) {
@@ -262,7 +258,7 @@ absl::StatusOr<int32_t> Placer::GatheredOf(int32_t array,
                                            const std::string& reader) {
   const auto [known, is_new] = gathered_.try_emplace(array, -1);
   if (!is_new) return known->second;
-  const PointArray& source = points_.arrays[static_cast<size_t>(array)];
+  const PointArray& source = points_.arrays[array];
   if (IsRecurrent(array)) {
     return absl::UnimplementedError(
         absl::StrCat("task ", reader, " reads ", source.name,
@@ -275,10 +271,9 @@ absl::StatusOr<int32_t> Placer::GatheredOf(int32_t array,
                      " at sums, which has too many indices for that"));
   }
   const int32_t out = known->second = AddArray(source);
-  const auto at = static_cast<size_t>(out);
-  out_.is_gathered[at] = true;
+  out_.is_gathered[out] = true;
   for (int32_t i = 0; i < source.rank; ++i) {
-    out_.along[at].push_back({.coordinate = out_.dims - source.rank + i + 1});
+    out_.along[out].push_back({.coordinate = out_.dims - source.rank + i + 1});
   }
   for (const PointClass& c : points_.classes) {
     for (size_t k = 0; k < c.creates.size(); ++k) {
@@ -295,7 +290,7 @@ absl::StatusOr<int32_t> Placer::GatheredOf(int32_t array,
 absl::StatusOr<int32_t> Placer::ArrayAt(int32_t array, const Place& place) {
   const auto [known, is_new] = known_.try_emplace({array, place}, array);
   if (!is_new) return known->second;
-  const PointArray& source = points_.arrays[static_cast<size_t>(array)];
+  const PointArray& source = points_.arrays[array];
   if (known_.size() > kPlacesMax) {
     return absl::UnimplementedError(
         absl::StrCat(source.name, " is read at too many places"));
@@ -352,7 +347,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   reads_.resize(points_.arrays.size());
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
-      const auto a = static_cast<size_t>(create.array);
+      const int64_t a = create.array;
       for (const Use& use : c.uses) reads_[a].push_back(use.array);
       if (IsCoefficient(c.creates.front().array) !=
           IsCoefficient(create.array)) {
@@ -370,7 +365,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
   }
   for (const PointResult& result : points_.results) {
     if (!IsCoefficient(result.array)) continue;
-    const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
+    const PointArray& array = points_.arrays[result.array];
     if (array.rank != out_.dims) {
       return absl::UnimplementedError(
           absl::StrCat("the result ", array.name, " does not lie in space"));
@@ -391,7 +386,7 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
 std::optional<int> SingleIndex(const AffineExpr& expr) {
   std::optional<int> out;
   for (int d = 0; d < kMaxIndices; ++d) {
-    const int64_t factor = expr.coefficients[static_cast<size_t>(d)];
+    const int64_t factor = expr.coefficients[d];
     if (factor == 0) continue;
     if (factor != 1 || out.has_value()) return std::nullopt;
     out = d;

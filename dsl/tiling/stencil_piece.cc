@@ -23,7 +23,7 @@ Step StepOf(const TileLoad& load, int32_t innermost) {
   if (load.at.empty()) return StepOf(load.coordinates, innermost);
   Step out = Step::kNone;
   for (const AffineExpr& expr : load.at) {
-    const int64_t factor = expr.coefficients[static_cast<size_t>(innermost)];
+    const int64_t factor = expr.coefficients[innermost];
     if (factor == 0) continue;
     const bool is_unit = factor == 1 && &expr == &load.at.back();
     out = is_unit && out == Step::kNone ? Step::kUnit : Step::kStrided;
@@ -36,7 +36,7 @@ void AddStores(const TilePlan& plan, const std::vector<int32_t>& stored,
                TilePiece& piece) {
   const int32_t dims = plan.dim_count();
   for (size_t s = 0; s < stored.size(); ++s) {
-    const TileField& field = plan.fields[static_cast<size_t>(piece.stores[s])];
+    const TileField& field = plan.fields[piece.stores[s]];
     std::vector<int32_t> own;
     for (const int32_t d : field.dims) own.push_back(d + 1);
     piece.code.stores.push_back({.element = field.element,
@@ -58,7 +58,7 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
   code.index_count = dims + 1;
   CodeBuilder builder(code);
   for (const TileLoad& load : normal.piece.loads) {
-    const auto s = static_cast<size_t>(load.source);
+    const int64_t s = load.source;
     code.loads.push_back({.element = load.is_input ? plan.inputs[s].element
                                                    : plan.fields[s].element,
                           .step = StepOf(load, dims)});
@@ -94,11 +94,11 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
     std::vector<int32_t> place;  // of each old node
     for (IrNode node : source.code.code.nodes) {
       for (int32_t* operand : {&node.a, &node.b, &node.c}) {
-        if (*operand >= 0) *operand = place[static_cast<size_t>(*operand)];
+        if (*operand >= 0) *operand = place[*operand];
       }
       if (node.op == IrOp::kIndex) {
-        place.push_back(builder.Affine(
-            normal.index[static_cast<size_t>(node.integer)], coordinates));
+        place.push_back(
+            builder.Affine(normal.index[node.integer], coordinates));
       } else if (node.op == IrOp::kLoad) {
         place.push_back(load_under_mask(node));
       } else {
@@ -106,7 +106,7 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
       }
     }
     for (const IrStore& store : source.code.code.stores) {
-      stored.push_back(place[static_cast<size_t>(store.node)]);
+      stored.push_back(place[store.node]);
     }
   }
   AddStores(plan, stored, normal.piece);
@@ -114,8 +114,7 @@ void MakePieceCode(const TilePlan& plan, Normal& normal) {
 
 void FindHull(const TilePlan& plan, Normal& normal) {
   const int32_t dims = plan.dim_count();
-  const TileField& field =
-      plan.fields[static_cast<size_t>(normal.piece.stores.front())];
+  const TileField& field = plan.fields[normal.piece.stores.front()];
   constexpr int64_t kFar = int64_t{1} << 40;
   for (int32_t c = 0; c <= dims; ++c) {
     normal.hull.lower.push_back(-kFar);
@@ -130,12 +129,12 @@ void FindHull(const TilePlan& plan, Normal& normal) {
     int only = -1;
     int count = 0;
     for (int c = 0; c <= dims; ++c) {
-      if (expr.coefficients[static_cast<size_t>(c)] == 0) continue;
+      if (expr.coefficients[c] == 0) continue;
       only = c;
       ++count;
     }
     if (count != 1) continue;
-    const int64_t factor = expr.coefficients[static_cast<size_t>(only)];
+    const int64_t factor = expr.coefficients[only];
     if (factor > 0) {
       normal.hull.lower[only] =
           std::max(normal.hull.lower[only], CeilDiv(-expr.constant, factor));
@@ -185,9 +184,8 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
         const int64_t shift = load.shifts[e];
         read.lower[c] += shift;
         read.upper[c] += shift;
-        const auto d = static_cast<size_t>(c - 1);
-        const std::optional<int64_t>& fixed =
-            normal.fixed[static_cast<size_t>(c)];
+        const int64_t d = c - 1;
+        const std::optional<int64_t>& fixed = normal.fixed[c];
         if (!fixed.has_value()) continue;
         const int64_t target = *fixed + shift;
         const auto i = static_cast<int>(d);
@@ -197,8 +195,7 @@ void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {
                      plan.space.upper[i] - target < kEdgeWidth);
       }
       const bool is_gathered = plan.IsGathered(load);
-      const bool is_static =
-          plan.fields[static_cast<size_t>(load.source)].is_static;
+      const bool is_static = plan.fields[load.source].is_static;
       for (size_t m = 0; m < normals.size(); ++m) {
         const TilePiece& maker = normals[m].piece;
         if (std::find(maker.stores.begin(), maker.stores.end(), load.source) ==

@@ -35,8 +35,8 @@ std::vector<int64_t> TileProgramMaker::AffinityOf(const TileField& field,
     }
     for (int32_t i = 0; i < array.rank; ++i) {
       if (i == field.time_position) continue;
-      const auto d = static_cast<size_t>(i < field.time_position ? i : i - 1);
-      const int64_t place = array.place[static_cast<size_t>(i)];
+      const int64_t d = i < field.time_position ? i : i - 1;
+      const int64_t place = array.place[i];
       out[d] = place == 0 ? plan_.counts[d]
                           : std::max<int64_t>(1, place / plan_.widths[d]);
     }
@@ -82,7 +82,7 @@ Domain TileProgramMaker::Tiles(int64_t first_block, int64_t last_block) const {
   for (int32_t d = 0; d < dims(); ++d) {
     ranges.push_back({.name = absl::StrCat("X", d),
                       .lower = 0,
-                      .upper = plan_.counts[static_cast<size_t>(d)] - 1});
+                      .upper = plan_.counts[d] - 1});
   }
   if (first_block <= last_block) {
     ranges.push_back(
@@ -219,7 +219,7 @@ void TileProgramMaker::AddStepClasses() {
           const int64_t delta = directions_[i][d];
           if (delta == 0) continue;
           // 0 <= X - delta < count.
-          const int64_t count = plan_.counts[static_cast<size_t>(d)];
+          const int64_t count = plan_.counts[d];
           is_there.push_back({.expr = delta > 0 ? AffineExpr::Index(d, -delta)
                                                 : AffineExpr::Index(d) * -1 +
                                                       AffineExpr::Constant(

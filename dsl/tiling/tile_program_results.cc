@@ -12,11 +12,10 @@ namespace dogged::dsl {
 void TileProgramResults::Add(const AddResultArray& add_array) {
   std::map<std::string, int> seen;
   for (const PointResult& result : points_.results) {
-    const std::string& name =
-        points_.arrays[static_cast<size_t>(result.array)].name;
+    const std::string& name = points_.arrays[result.array].name;
     int32_t f = 0;
-    while (plan_.fields[static_cast<size_t>(f)].name != name) ++f;
-    const TileField& field = plan_.fields[static_cast<size_t>(f)];
+    while (plan_.fields[f].name != name) ++f;
+    const TileField& field = plan_.fields[f];
     WantedResult wanted;
     wanted.result.field = f;
     ResultView view{.array = name,
@@ -32,10 +31,10 @@ void TileProgramResults::Add(const AddResultArray& add_array) {
       if (!field.is_static && i == field.time_position) {
         wanted.result.first_time_step = result.box.lower[i];
         wanted.result.last_time_step = result.box.upper[i];
-        const bool varies = result.varies[static_cast<size_t>(i)];
+        const bool varies = result.varies[i];
         wanted.result.has_time = varies && result.time_interval == 0;
-        wanted.result.time_interval = result.step[static_cast<size_t>(i)];
-        view.step[static_cast<size_t>(i)] = wanted.result.time_interval;
+        wanted.result.time_interval = result.step[i];
+        view.step[i] = wanted.result.time_interval;
         view.tile_index.push_back(varies ? dims() : -1);
         view.origin.push_back(plan_.base_time_step - plan_.depth + 1);
         view.extent.push_back(plan_.depth);
@@ -43,18 +42,17 @@ void TileProgramResults::Add(const AddResultArray& add_array) {
       }
       wanted.result.box.lower.push_back(result.box.lower[i]);
       wanted.result.box.upper.push_back(result.box.upper[i]);
-      wanted.result.step.push_back(result.step[static_cast<size_t>(i)]);
-      view.step[static_cast<size_t>(i)] = result.step[static_cast<size_t>(i)];
+      wanted.result.step.push_back(result.step[i]);
+      view.step[i] = result.step[i];
       const int32_t d = static_cast<int32_t>(ranges.size());
-      const auto s = static_cast<size_t>(d);
       view.tile_index.push_back(d);
       view.origin.push_back(plan_.space.lower[d]);
-      view.extent.push_back(plan_.widths[s]);
+      view.extent.push_back(plan_.widths[d]);
       ranges.push_back({.name = absl::StrCat("X", d),
                         .lower = (result.box.lower[i] - plan_.space.lower[d]) /
-                                 plan_.widths[s],
+                                 plan_.widths[d],
                         .upper = (result.box.upper[i] - plan_.space.lower[d]) /
-                                 plan_.widths[s]});
+                                 plan_.widths[d]});
     }
     const int copy = seen[name]++;
     wanted.array = add_array(
@@ -94,8 +92,8 @@ void TileProgramResults::AddBlocks(const PointResult& result,
                       tile.time_interval};
     block = block * (tile.time_interval / plan_.depth) +
             AffineExpr::Constant(wanted.first_block);
-    const TileField& field = plan_.fields[static_cast<size_t>(tile.field)];
-    const auto t = static_cast<size_t>(field.time_position);
+    const TileField& field = plan_.fields[tile.field];
+    const int64_t t = field.time_position;
     view.origin[t] = tile.first_time_step - wanted.first_block * plan_.depth;
     view.step[t] = 1;
   }
@@ -118,8 +116,7 @@ void TileProgramResults::AddCreates(int64_t first_block, bool is_static,
                                     TaskClass& task_class,
                                     TileRole& role) const {
   for (const WantedResult& wanted : wanted_) {
-    const TileField& field =
-        plan_.fields[static_cast<size_t>(wanted.result.field)];
+    const TileField& field = plan_.fields[wanted.result.field];
     if (field.is_static != is_static) continue;
     if (is_static && field.stage != role.stage) continue;
     if (!is_static &&
@@ -148,19 +145,16 @@ void TileProgramResults::AddStartCreates(TaskClass& task_class,
 
 bool TileProgramResults::IsEveryTaskNeeded() const {
   for (size_t w = 0; w < wanted_.size(); ++w) {
-    const TileField& field =
-        plan_.fields[static_cast<size_t>(wanted_[w].result.field)];
+    const TileField& field = plan_.fields[wanted_[w].result.field];
     if (field.is_static ||
         wanted_[w].result.last_time_step != plan_.last_time_step) {
       continue;
     }
     bool is_whole = true;
     for (int32_t d = 0; d < dims(); ++d) {
-      const Dimension& dimension =
-          program_.results[w].domain.dimensions[static_cast<size_t>(d)];
-      is_whole &=
-          dimension.Lower({}) == 0 &&
-          dimension.Upper({}) == plan_.counts[static_cast<size_t>(d)] - 1;
+      const Dimension& dimension = program_.results[w].domain.dimensions[d];
+      is_whole &= dimension.Lower({}) == 0 &&
+                  dimension.Upper({}) == plan_.counts[d] - 1;
     }
     if (is_whole) return true;
   }

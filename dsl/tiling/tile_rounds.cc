@@ -21,8 +21,7 @@ int64_t CarriedMax(const TilePlan& plan) {
 // Null if it does not depend on time.
 const TileField* TimedField(const PointProgram& points,
                             const PointResult& result, const TilePlan& plan) {
-  const std::string& name =
-      points.arrays[static_cast<size_t>(result.array)].name;
+  const std::string& name = points.arrays[result.array].name;
   for (const TileField& field : plan.fields) {
     if (field.name == name) return field.is_static ? nullptr : &field;
   }
@@ -33,7 +32,7 @@ const TileField* TimedField(const PointProgram& points,
 bool IsInItsRound(const PointResult& result, int32_t time) {
   const AffineExpr& until = result.time.time;
   if (until.IsConstant()) return result.box.upper[time] <= until.constant;
-  const AffineExpr left = until - result.map[static_cast<size_t>(time)];
+  const AffineExpr left = until - result.map[time];
   // Results at many time steps must reach the very end of a round.
   return left.IsConstant() && left.constant >= 0 &&
          (left.constant == 0 || result.time_interval > 0);

@@ -71,9 +71,9 @@ double GatheredElements(const TilePlan& plan) {
     const TilePiece& piece = plan.pieces[p];
     Box at = points;
     if (plan.IsGathered(piece)) {
-      const auto f = static_cast<size_t>(piece.stores.front());
+      const int64_t f = piece.stores.front();
       for (int e = 0; e < gathered[f].size(); ++e) {
-        const int32_t d = plan.fields[f].dims[static_cast<size_t>(e)];
+        const int32_t d = plan.fields[f].dims[e];
         at.lower[d + 1] = gathered[f].lower[e];
         at.upper[d + 1] = gathered[f].upper[e];
       }
@@ -96,15 +96,14 @@ double CostOf(const TilePlan& plan, const TargetSize& target) {
   double tiles = 1;
   double rows = 1;  // of the window, along the first dimension
   for (int d = 0; d < plan.dim_count(); ++d) {
-    const auto s = static_cast<size_t>(d);
-    const double width = static_cast<double>(plan.widths[s]);
+    const double width = static_cast<double>(plan.widths[d]);
     const double halo =
-        plan.counts[s] > 1 ? static_cast<double>(HaloOf(plan, s)) : 0;
+        plan.counts[d] > 1 ? static_cast<double>(HaloOf(plan, d)) : 0;
     tile *= width;
     window *= width + 2 * halo;
     if (d == 0) rows = window;
     average *= width + halo;
-    tiles *= static_cast<double>(plan.counts[s]);
+    tiles *= static_cast<double>(plan.counts[d]);
   }
   double held_bytes = 0;  // per point of the window
   double given_bytes = 0;
@@ -159,15 +158,14 @@ void SetDepth(int64_t depth, TilePlan& plan) {
 }
 
 void SetWidth(int d, int64_t wanted, TilePlan& plan) {
-  const auto s = static_cast<size_t>(d);
   const int64_t extent = Extent(plan, d);
-  int64_t width = std::max({wanted, HaloOf(plan, s), kEdgeWidth});
+  int64_t width = std::max({wanted, HaloOf(plan, d), kEdgeWidth});
   // The last tile may be narrower than the others, but not than an edge.
   while (width < extent && extent % width != 0 && extent % width < kEdgeWidth) {
     ++width;
   }
-  plan.widths[s] = std::min(width, extent);
-  plan.counts[s] = CeilDiv(extent, plan.widths[s]);
+  plan.widths[d] = std::min(width, extent);
+  plan.counts[d] = CeilDiv(extent, plan.widths[d]);
 }
 
 // 1, 2, 3, 4, 6, 8, 12, 16, ...
@@ -197,7 +195,7 @@ void SetTileShape(const std::vector<int64_t>& widths, int64_t depth,
                   TilePlan& plan) {
   SetDepth(depth, plan);
   for (int d = 0; d < plan.dim_count(); ++d) {
-    SetWidth(d, widths[static_cast<size_t>(d)], plan);
+    SetWidth(d, widths[d], plan);
   }
 }
 
