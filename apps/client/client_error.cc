@@ -7,7 +7,7 @@ namespace dogged {
 namespace {
 
 // The words of messages name these in one way (apps/python has the same).
-constexpr const char* kTask = R"(\btask (\w+(?:\([^()]*\))*))";
+constexpr const char* kTask = R"(\btask (\w+(?:\([^()]*\))+|\w+(?=:)))";
 constexpr const char* kLabel = R"(\blabel (\w+(?:\([^()]*\))+))";
 constexpr const char* kAgent =
     R"((?:^|[^\w.])((?:\d+\.){3}\d+:\d+|\[[0-9a-f:]+\]:\d+))";

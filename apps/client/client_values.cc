@@ -33,8 +33,8 @@ int64_t BytesOf(int type, int rank, const int64_t* extents) {
   int64_t count = 1;
   for (int i = 0; i < rank; ++i) {
     if (extents[i] < 0 || extents[i] > kElementsMax) return -1;
+    if (extents[i] > 0 && count > kElementsMax / extents[i]) return -1;
     count *= extents[i];
-    if (count > kElementsMax) return -1;
   }
   return count * kBytes[type];
 }

@@ -98,14 +98,21 @@ ClientError MakeProgram(const std::shared_ptr<ClientSession>& session,
   return error;
 }
 
+// Bytes; a device may have no end.
+constexpr size_t kTextMax = size_t{32} << 20;
+
 ClientError ReadText(const char* path, ClientProgram::Source& out) {
   const std::unique_ptr<FILE, decltype(&fclose)> file(fopen(path, "rb"),
                                                       &fclose);
   char part[1 << 12];
   size_t size = file == nullptr ? 0 : 1;
-  while (size > 0) {
+  while (size > 0 && out.text.size() <= kTextMax) {
     size = fread(part, 1, sizeof(part), file.get());
     out.text.append(part, size);
+  }
+  if (out.text.size() > kTextMax) {
+    return ErrorOf(DOGGED_MISTYPED,
+                   std::string(path) + ": too long for a program");
   }
   if (file == nullptr || ferror(file.get()) != 0) {
     return ErrorOf(DOGGED_MISTYPED,

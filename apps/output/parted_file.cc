@@ -28,6 +28,8 @@ namespace {
 // The mark, and behind it the sign; all before the end of the header.
 constexpr int64_t kMarkBytes = 64;
 constexpr int64_t kSignBytes = 64;
+// Of the file's name, so that more can be added to it.
+constexpr size_t kNameMax = 200;
 
 std::string MarkOf(const Digest& mark) {
   std::string out = absl::StrCat("dogged result ", mark.ToString(), "\n");
@@ -151,6 +153,13 @@ absl::Status ReadAt(int file, absl::string_view path, int64_t offset,
   return absl::OkStatus();
 }
 
+bool IsSameFile(int one, int other) {
+  struct stat first = {};
+  struct stat second = {};
+  return fstat(one, &first) == 0 && fstat(other, &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 std::string AbsolutePath(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder =
@@ -178,7 +187,8 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
   std::string temporary =
-      absl::StrCat(target, ".part-", mark.ToString().substr(0, 12));
+      absl::StrCat(target.substr(0, target.rfind('/') + 1 + kNameMax), ".part-",
+                   mark.ToString().substr(0, 12));
   // Agents may run as other users of the file's group.
   const mode_t mode = is_there ? status.st_mode & 07777 : 0666;
   const int file =
@@ -223,10 +233,17 @@ bool PartedFile::HasSign(uint64_t number) const {
 }
 
 absl::Status PartedFile::Commit() {
-  // Likewise: others have written beside the header.
-  close(descriptor_);
-  descriptor_ = open(temporary_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor_ < 0) return FileError(path_, "cannot write", errno);
+  // Likewise: others have written beside the header. It must be the same file:
+  // in some folders anybody can put another one there.
+  const int again = open(temporary_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (again < 0) return FileError(path_, "cannot write", errno);
+  const bool is_ours = IsSameFile(descriptor_, again);
+  close(std::exchange(descriptor_, again));
+  if (!is_ours) {
+    temporary_.clear();  // not ours to remove
+    return absl::DataLossError(
+        absl::StrCat(path_, ": somebody has put another file in its place"));
+  }
   DOGGED_RETURN_IF_ERROR(WriteAt(descriptor_, path_, header_, 0));
   if (fsync(descriptor_) != 0) return FileError(path_, "cannot write", errno);
   if (close(std::exchange(descriptor_, -1)) != 0) {
@@ -270,6 +287,18 @@ FileParts::FileParts(FileParts&& other) noexcept
 
 FileParts::~FileParts() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+absl::Status FileParts::CheckAll(const std::vector<FilePart>& parts) const {
+  int64_t all = 0;
+  for (const FilePart& part : parts) {
+    DOGGED_RETURN_IF_ERROR(CheckPart(part, bytes_));
+    int64_t bytes = part.element_bytes;
+    for (const int64_t n : part.count) bytes = SaturatingMul(bytes, n);
+    all = SaturatingAdd(all, bytes);
+  }
+  if (all <= bytes_) return absl::OkStatus();
+  return absl::InvalidArgumentError("parts that overlap");
 }
 
 absl::StatusOr<Digest> FileParts::Write(const FilePart& part,
@@ -332,6 +361,7 @@ WrittenReply WriteParts(const WriteRequest& request,
     DOGGED_ASSIGN_OR_RETURN(FileParts file,
                             FileParts::Open(request.path, request.mark));
     if (request.parts.empty()) return file.Sign(request.number);
+    DOGGED_RETURN_IF_ERROR(file.CheckAll(request.parts));
     for (size_t i = 0; i < request.parts.size(); ++i) {
       if (request.digests.empty()) {
         DOGGED_ASSIGN_OR_RETURN(

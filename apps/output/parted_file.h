@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -37,7 +38,7 @@ class PartedFile {
   // Whether somebody else's Sign(number) is to be seen here.
   bool HasSign(uint64_t number) const;
   // All parts are there: header and name. Errors: as FileError; the file is
-  // removed then.
+  // removed then. kDataLoss if its temporary name is another file's.
   absl::Status Commit();
 
  private:
@@ -66,6 +67,8 @@ class FileParts {
   FileParts& operator=(FileParts&&) = delete;
   ~FileParts();
 
+  // Errors: kInvalidArgument for parts beyond the file, or of more bytes.
+  absl::Status CheckAll(const std::vector<FilePart>& parts) const;
   // Writes the part of `value`, adds its numbers that are not finite to
   // `not_finite`. Returns the digest of the part's elements in C order.
   // Errors: kInvalidArgument for a part beyond the file or the value; as

@@ -6,6 +6,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
+#include "runtime/base/status.h"
 #include "runtime/job/job_run.h"
 
 namespace dogged {
@@ -15,6 +16,21 @@ namespace {
 constexpr absl::Duration kFinishDelay = absl::Seconds(1);
 // The members do it by turns, in case the one before is gone or stuck.
 constexpr absl::Duration kFinishTurn = absl::Seconds(5);
+
+// Labels come from clients, and may be any.
+absl::Status CheckLabels(const Program& program,
+                         absl::Span<const Label> labels) {
+  for (const Label& label : labels) {
+    if (label.array >= 0 && label.array < std::ssize(program.arrays) &&
+        label.index.size() == program.ArrayOf(label).rank) {
+      continue;
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program has no label of array ", label.array,
+                     " with ", label.index.size(), " indices"));
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -98,6 +114,7 @@ absl::Status JobCompletion::Want(absl::Time now, JobId job,
     return absl::UnavailableError(
         absl::StrCat("job ", job.ToString(), " is not running here yet"));
   }
+  DOGGED_RETURN_IF_ERROR(CheckLabels(entry->job->program, labels));
   for (const Label& label : labels) {
     entry->wanted.insert(label);
     entry->run->RequestResult({now, agent_.outbox}, label, RequestKind::kMake);
@@ -112,6 +129,7 @@ absl::Status JobCompletion::Watch(absl::Time now, JobId job,
     return absl::NotFoundError(
         absl::StrCat("job ", job.ToString(), " does not run here"));
   }
+  DOGGED_RETURN_IF_ERROR(CheckLabels(entry->job->program, labels));
   for (const Label& label : labels) {
     entry->watched.insert(label);
     entry->run->RequestResult({now, agent_.outbox}, label, RequestKind::kWatch);

@@ -90,6 +90,7 @@ class NoBackground : public Background {
 class NoWriter : public PartWriter {
  public:
   void Submit(ConnectionId, WriteRequest, std::vector<Value>) override {}
+  void Forget(ConnectionId) override {}
   std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override {
     return {};
   }

@@ -23,9 +23,11 @@ class NotedWriter : public PartWriter {
               std::vector<Value> values) override {
     works.push_back({client, std::move(request), std::move(values)});
   }
+  void Forget(ConnectionId client) override { gone.push_back(client); }
   std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override {
     return std::exchange(done, {});
   }
+  std::vector<ConnectionId> gone;
   std::vector<Work> works;
   std::vector<std::pair<ConnectionId, WrittenReply>> done;
 };
@@ -45,8 +47,8 @@ class FileWritesTest : public testing::Test {
 };
 
 TEST_F(FileWritesTest, WaitsForAllValues) {
-  writes_.Add(ConnectionId(1), RequestOf(10, {3, 4, 3}));
-  writes_.Add(ConnectionId(2), RequestOf(20, {4}));
+  ASSERT_TRUE(writes_.Add(ConnectionId(1), RequestOf(10, {3, 4, 3})).ok());
+  ASSERT_TRUE(writes_.Add(ConnectionId(2), RequestOf(20, {4})).ok());
   writes_.AddValue(kJob, LabelAt(9), Value::Scalar(9));
   writes_.AddValue(JobId(6), LabelAt(4), Value::Scalar(6));
   EXPECT_TRUE(writer_.works.empty());
@@ -67,18 +69,19 @@ TEST_F(FileWritesTest, WaitsForAllValues) {
 }
 
 TEST_F(FileWritesTest, ReadsAgainAndProbesAtOnce) {
-  writes_.Add(ConnectionId(1), RequestOf(10, {}));
+  ASSERT_TRUE(writes_.Add(ConnectionId(1), RequestOf(10, {})).ok());
   WriteRequest again = RequestOf(11, {3});
   again.digests.resize(1);
-  writes_.Add(ConnectionId(1), again);
+  ASSERT_TRUE(writes_.Add(ConnectionId(1), again).ok());
   ASSERT_EQ(writer_.works.size(), 2);
   EXPECT_TRUE(writer_.works[1].values.empty());
 }
 
 TEST_F(FileWritesTest, ForgetsClientsThatHaveGone) {
-  writes_.Add(ConnectionId(1), RequestOf(10, {3, 4}));
-  writes_.Add(ConnectionId(2), RequestOf(20, {4}));
+  ASSERT_TRUE(writes_.Add(ConnectionId(1), RequestOf(10, {3, 4})).ok());
+  ASSERT_TRUE(writes_.Add(ConnectionId(2), RequestOf(20, {4})).ok());
   writes_.Forget(ConnectionId(1));
+  EXPECT_THAT(writer_.gone, testing::ElementsAre(ConnectionId(1)));
   writes_.AddValue(kJob, LabelAt(3), Value::Scalar(3));
   writes_.AddValue(kJob, LabelAt(4), Value::Scalar(4));
   ASSERT_EQ(writer_.works.size(), 1);
@@ -86,7 +89,9 @@ TEST_F(FileWritesTest, ForgetsClientsThatHaveGone) {
 }
 
 TEST_F(FileWritesTest, AnswersThoseWhoAsked) {
+  ASSERT_TRUE(writes_.Add(ConnectionId(2), RequestOf(20, {})).ok());
   writer_.done.push_back({ConnectionId(2), {.number = 20}});
+  writer_.done.push_back({ConnectionId(3), {.number = 30}});
   std::vector<std::pair<ConnectionId, uint64_t>> sent;
   const auto send = [&sent](ConnectionId client, const WrittenReply& reply) {
     sent.emplace_back(client, reply.number);
@@ -94,6 +99,18 @@ TEST_F(FileWritesTest, AnswersThoseWhoAsked) {
   writes_.SendDone(send);
   writes_.SendDone(send);
   EXPECT_THAT(sent, testing::ElementsAre(std::pair(ConnectionId(2), 20)));
+}
+
+TEST_F(FileWritesTest, ClientsHaveFewRequestsAtATime) {
+  for (int64_t i = 0; i < FileWrites::kPendingMax; ++i) {
+    ASSERT_TRUE(writes_.Add(ConnectionId(1), RequestOf(1, {3})).ok());
+  }
+  EXPECT_EQ(writes_.Add(ConnectionId(1), RequestOf(1, {3})).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(writes_.Add(ConnectionId(2), RequestOf(1, {3})).ok());
+  writer_.done.push_back({ConnectionId(1), {.number = 1}});
+  writes_.SendDone([](ConnectionId, const WrittenReply&) {});
+  EXPECT_TRUE(writes_.Add(ConnectionId(1), RequestOf(1, {3})).ok());
 }
 
 }  // namespace

@@ -152,6 +152,14 @@ def case_values():
         folder.expect(cluster, loop, "u", "")
         done = ran("fetch", heat, "u(:)(:)(T)=" + folder.path("u.png"),
                    "--output-to", "agents", "--cluster", cluster.addresses[0])
+        number = folder.path("sum.dog")
+        with open(number, "w", encoding="ascii") as file:
+            file.write("param N = 90\n"
+                       "task f creates v(i)(j) as n for i = 0:N-1  j = 0:3\n"
+                       "  code\n    n = 0.5*i + j\n  end code\nend task\n"
+                       "reduce total(j) = sum(v(i)(j)) for j = 0:3 "
+                       "over i = 0:N-1\nresult total(:)\n")
+        folder.expect(cluster, submitted(cluster, number), "total", " agent")
         check("no word of the picture", "is no .npy file; it comes by way of "
               "this command" in done.stderr, done.stderr)
         done = ran("fetch", heat, "--output-to", "agents", "--cluster",

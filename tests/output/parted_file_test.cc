@@ -186,6 +186,42 @@ TEST_F(PartedFileTest, ASignIsSeenByTheMaker) {
   EXPECT_FALSE(file.HasSign(8));
 }
 
+TEST_F(PartedFileTest, PartsOfARequestDoNotOverlap) {
+  const PartedFile file = Create({30, 30});
+  const FileParts parts = FileParts::Open(file.path(), kMark).value();
+  const FilePart row{.extents = {30},
+                     .first = {0},
+                     .count = {30},
+                     .stride = {8},
+                     .offset = 128};
+  EXPECT_TRUE(parts.CheckAll(std::vector<FilePart>(30, row)).ok());
+  EXPECT_FALSE(parts.CheckAll(std::vector<FilePart>(40, row)).ok());
+  const FilePart again{.extents = {3000, 3000, 3000},
+                       .first = {0, 0, 0},
+                       .count = {2, 500, 2},
+                       .stride = {8, 8, 8},
+                       .offset = 128};
+  EXPECT_FALSE(parts.CheckAll({again}).ok());
+}
+
+TEST_F(PartedFileTest, TakesNoOtherFileForItsOwn) {
+  PartedFile file = Create({4});
+  const std::string other = folder_ / "other";
+  std::ofstream(other) << std::string(500, 'V');
+  ASSERT_EQ(rename(other.c_str(), file.path().c_str()), 0);
+  const std::string temporary = file.path();
+  EXPECT_EQ(file.Commit().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(std::ifstream(path_).good());
+  EXPECT_EQ(ContentOf(temporary), std::string(500, 'V'));
+}
+
+TEST_F(PartedFileTest, NamesMayBeLong) {
+  const std::string path = folder_ / (std::string(250, 'u') + ".npy");
+  PartedFile file = PartedFile::Create(path, HeaderOf({4}), 32, kMark).value();
+  EXPECT_TRUE(file.Commit().ok());
+  EXPECT_NE(ContentOf(path), "");
+}
+
 TEST_F(PartedFileTest, LeavesWhatWasThereUntilItIsWhole) {
   std::ofstream(path_) << "before";
   std::string temporary;

@@ -2,10 +2,13 @@
 #ifndef DOGGED_APPS_DOGGED_AGENT_PART_THREAD_H_
 #define DOGGED_APPS_DOGGED_AGENT_PART_THREAD_H_
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "runtime/agent/loop/file_writes.h"
 #include "runtime/exec/background_thread.h"
@@ -20,10 +23,13 @@ class PartThread : public PartWriter {
   const absl::Status& status() const { return thread_.status(); }
   void Submit(ConnectionId client, WriteRequest request,
               std::vector<Value> values) override;
+  void Forget(ConnectionId client) override;
   std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override;
 
  private:
   std::vector<std::pair<ConnectionId, WrittenReply>> done_;
+  // Set for clients that have gone.
+  absl::btree_map<ConnectionId, std::shared_ptr<std::atomic<bool>>> gone_;
   BackgroundThread thread_;  // last: it uses the others
 };
 

@@ -20,7 +20,6 @@ constexpr absl::Duration kTurn = absl::Milliseconds(20);
 // Bytes of values that an agent gathers for one request, and requests that it
 // has at a time.
 constexpr int64_t kBatchBytes = 64 << 20;
-constexpr size_t kBatchParts = 1 << 14;
 constexpr size_t kSentMax = 2;
 
 uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
@@ -43,11 +42,7 @@ AgentWriters::AgentWriters(const ConnectControl& connect,
 
 absl::StatusOr<AgentWriters::Written> AgentWriters::Write(
     const OutputParts& output) {
-  DOGGED_ASSIGN_OR_RETURN(PartedFile file,
-                          PartedFile::Create(output.written.path, output.header,
-                                             output.data_bytes, mark_));
-  path_ = file.path();
-  DOGGED_RETURN_IF_ERROR(Probe(file));
+  DOGGED_ASSIGN_OR_RETURN(PartedFile file, CreateSeen(output));
   for (Batch& batch : BatchesOf(output.parts)) due_.push_back(std::move(batch));
   while (true) {
     if (IsInterrupted()) {
@@ -82,9 +77,23 @@ absl::StatusOr<AgentWriters::Written> AgentWriters::Write(
   return written_;
 }
 
-absl::Status AgentWriters::Probe(const PartedFile& file) {
+absl::StatusOr<PartedFile> AgentWriters::CreateSeen(const OutputParts& output) {
+  while (true) {
+    DOGGED_ASSIGN_OR_RETURN(
+        PartedFile file, PartedFile::Create(output.written.path, output.header,
+                                            output.data_bytes, mark_));
+    path_ = file.path();
+    DOGGED_ASSIGN_OR_RETURN(const bool is_settled, Probe(file));
+    if (is_settled) return file;
+    ++mark_.low;
+  }
+}
+
+absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
   std::string why = "no agent answers";
+  bool is_settled = true;
   for (Writer& writer : writers_) {
+    if (writer.caller == nullptr) continue;
     const WriteRequest request{.job = job_,
                                .number = next_number_++,
                                .path = path_,
@@ -94,6 +103,8 @@ absl::Status AgentWriters::Probe(const PartedFile& file) {
     auto frame = writer.caller->Call(Type(ControlType::kWrite),
                                      request.Encode().view(), kCallTimeout);
     absl::Status status = frame.status();
+    // Its sign may come when the file is whole: not in this file, then.
+    if (!frame.ok()) is_settled = false;
     if (frame.ok() && frame->type == Type(ControlType::kWritten)) {
       const auto reply = WrittenReply::Decode(frame->body.view());
       status = reply.ok() ? reply->status : reply.status();
@@ -107,7 +118,7 @@ absl::Status AgentWriters::Probe(const PartedFile& file) {
     why = absl::StrCat(writer.address, " says: ", status.message());
     writer.caller.reset();
   }
-  if (CountAlive() > 0) return absl::OkStatus();
+  if (CountAlive() > 0) return is_settled;
   return absl::FailedPreconditionError(
       absl::StrCat("no agent sees that folder (", why, ")"));
 }
@@ -146,7 +157,7 @@ std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
     size_t at = it == holders.end() ? next++ % writers_.size() : it->second;
     while (writers_[at].caller == nullptr) at = (at + 1) % writers_.size();
     if (bytes[at] + part.bytes() > kBatchBytes ||
-        open[at].parts.size() >= kBatchParts) {
+        std::ssize(open[at].parts) >= WriteRequest::kPartsMax) {
       close(at);
     }
     open[at].parts.push_back(part);

@@ -60,8 +60,11 @@ class AgentWriters {
     bool has_written = false;
   };
 
-  // Leaves out those that don't see the file. Errors: as Write().
-  absl::Status Probe(const PartedFile& file);
+  // A file that those who are not left out see.
+  absl::StatusOr<PartedFile> CreateSeen(const OutputParts& output);
+  // Leaves out those that don't see the file. False if one of them may yet sign
+  // it. Errors: as Write().
+  absl::StatusOr<bool> Probe(const PartedFile& file);
   std::vector<Batch> BatchesOf(const std::vector<FilePart>& parts);
   // The agent that is to take a batch; of those to be read again another than
   // its writer, if there is one.
@@ -75,7 +78,7 @@ class AgentWriters {
 
   SystemClock clock_;
   const JobId job_;
-  const Digest mark_;
+  Digest mark_;
   std::string path_;  // of the file while it is written
   std::vector<Writer> writers_;
   std::deque<Batch> due_;

@@ -159,10 +159,10 @@ struct WayToAgents {
 };
 
 // Outputs that agents have written, of a job that is done, go from `outputs` to
-// `report`.
-absl::Status WriteByAgents(ClusterClient& client, const NamedJob& named,
-                           const LoadedProgram& loaded, const WayToAgents& way,
-                           std::vector<Output>& outputs, RunReport& report) {
+// `report`; so do those that can't be written. Errors: kCancelled.
+absl::StatusOr<ExitCode> WriteByAgents(
+    ClusterClient& client, const NamedJob& named, const LoadedProgram& loaded,
+    const WayToAgents& way, std::vector<Output>& outputs, RunReport& report) {
   const Relations all(loaded.job.program);
   Rounds rounds(all);
   rounds.Raise(named.record().round, named.record().is_last_round);
@@ -170,6 +170,7 @@ absl::Status WriteByAgents(ClusterClient& client, const NamedJob& named,
   const Relations relations(ended.job.program);
   Rng rng(way.entropy);
   std::vector<Output> rest;
+  ExitCode code = ExitCode::kDone;
   for (const Output& output : outputs) {
     const auto write = [&]() -> absl::Status {
       DOGGED_ASSIGN_OR_RETURN(const OutputParts parts,
@@ -192,6 +193,8 @@ absl::Status WriteByAgents(ClusterClient& client, const NamedJob& named,
       return absl::OkStatus();
     };
     const absl::Status status = write();
+    if (status.ok()) continue;
+    if (absl::IsCancelled(status)) return status;
     // Where agents can't, this command does.
     if (absl::IsFailedPrecondition(status) || absl::IsDataLoss(status)) {
       std::fprintf(stderr, "%s: %s; it comes by way of this command\n",
@@ -200,10 +203,11 @@ absl::Status WriteByAgents(ClusterClient& client, const NamedJob& named,
       rest.push_back(output);
       continue;
     }
-    DOGGED_RETURN_IF_ERROR(status);
+    code = PrintError(status);
+    report.outputs_failed.push_back(output.selection.path);
   }
   outputs = std::move(rest);
-  return absl::OkStatus();
+  return code;
 }
 
 // Bits that are other than those that the job ended with are none of it.
@@ -252,6 +256,8 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     if (!set.ok()) return PrintError(set);
   }
   RunReport report;
+  ExitCode code = ExitCode::kDone;
+  auto deferred = std::make_unique<InterruptsDeferred>();
   if (options.output_to == "agents") {
     if (outputs->empty()) {
       return PrintError(
@@ -261,21 +267,19 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     NamedJob done = *named;
     auto keys = OpenKeys(options.keys, environment);
     if (!keys.ok()) return PrintError(keys.status());
-    absl::Status written = AwaitDone(*client, done);
-    if (written.ok()) {
-      written =
-          WriteByAgents(*client, done, loaded,
-                        {ConnectWith(*std::move(keys)), environment.entropy},
-                        *outputs, report);
-    }
-    if (!written.ok()) return PrintError(written);
+    const absl::Status ended = AwaitDone(*client, done);
+    if (!ended.ok()) return PrintError(ended);
+    const auto written = WriteByAgents(
+        *client, done, loaded,
+        {ConnectWith(*std::move(keys)), environment.entropy}, *outputs, report);
+    if (!written.ok()) return PrintError(written.status());
+    code = *written;
     if (outputs->empty()) {
       report.result_digest = done.record().result_digest;
       if (options.json) SetAnswer(ReportJson(done, report));
-      return ExitCode::kDone;
+      return code;
     }
   }
-  auto deferred = std::make_unique<InterruptsDeferred>();
   const absl::Status fetched = Fetch(*client, *named, loaded.job).Run();
   if (!fetched.ok()) return PrintError(fetched);
   const auto find = [&client](const Label& label) -> absl::StatusOr<Value> {
@@ -293,7 +297,8 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   if (!right.ok()) return PrintError(right);
   report.results_not_finite = not_finite.Warn();
   deferred.reset();
-  const ExitCode code = WriteOutputs(*outputs, views, report);
+  const ExitCode here = WriteOutputs(*outputs, views, report);
+  if (here != ExitCode::kDone) code = here;
   if (options.json) {
     SetAnswer(ReportJson(*named, report));
     return code;

@@ -21,7 +21,8 @@ class DeclaredShapes {
   DeclaredShapes(const DeclaredShapes&) = delete;
   DeclaredShapes& operator=(const DeclaredShapes&) = delete;
 
-  // Of a value that a kernel with declared blocks makes, or a formula. Errors:
+  // Of a value that a kernel with declared blocks makes, a formula or a
+  // reduction. Errors:
   // kFailedPrecondition for any other.
   absl::StatusOr<Shape> Of(const Label& label) const;
 
@@ -30,6 +31,7 @@ class DeclaredShapes {
   // By kernel of the program.
   std::vector<std::optional<dsl::NativeBody>> natives_;
   std::vector<std::optional<dsl::CodeBody>> codes_;
+  std::vector<bool> are_reductions_;  // whose results are numbers
 };
 
 }  // namespace dogged

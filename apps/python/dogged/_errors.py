@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Dict, List, Mapping, Optional
 
-_TASK = re.compile(r"\btask (\w+(?:\([^()]*\))*)")
+_TASK = re.compile(r"\btask (\w+(?:\([^()]*\))+|\w+(?=:))")
 _LABEL = re.compile(r"\blabel (\w+(?:\([^()]*\))+)")
 _AGENT = re.compile(r"(?<![\w.])((?:\d+\.){3}\d+:\d+|\[[0-9a-f:]+\]:\d+)")
 

@@ -387,7 +387,8 @@ void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
     const absl::Status status = agent_.Want(now, request->job, labels);
     if (!status.ok()) return SendError(from, status);
   }
-  file_writes_.Add(from, *std::move(request));
+  const absl::Status added = file_writes_.Add(from, *std::move(request));
+  if (!added.ok()) SendError(from, added);
 }
 
 void AgentLoop::HandleHeldWanted(ConnectionId from, absl::string_view body) {

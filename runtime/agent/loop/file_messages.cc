@@ -77,6 +77,7 @@ absl::StatusOr<WriteRequest> WriteRequest::Decode(absl::string_view body) {
   out.mark.high = in.GetU64();
   out.mark.low = in.GetU64();
   const int64_t count = in.GetCount(8);
+  if (count > WriteRequest::kPartsMax) in.Fail();
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     out.parts.push_back(FilePart::DecodeFrom(in));
   }

@@ -40,6 +40,9 @@ struct FilePart {
 // Parts to be written; or to be read again and held against `digests`, of the
 // elements of each part in C order. Without parts: a sign is to be left there.
 struct WriteRequest {
+  // A part takes many times the bytes that it has on the wire.
+  static constexpr int64_t kPartsMax = 1 << 14;
+
   JobId job;
   uint64_t number = 0;  // repeated by the answer
   std::string path;     // absolute

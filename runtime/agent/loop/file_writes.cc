@@ -2,11 +2,20 @@
 
 #include <iterator>
 
+#include "absl/strings/str_cat.h"
+
 namespace dogged {
 
-void FileWrites::Add(ConnectionId client, WriteRequest request) {
+absl::Status FileWrites::Add(ConnectionId client, WriteRequest request) {
+  int64_t& pending = pending_[client];
+  if (pending >= kPendingMax) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("more than ", kPendingMax, " requests to write"));
+  }
+  ++pending;
   if (request.parts.empty() || !request.digests.empty()) {
-    return writer_.Submit(client, std::move(request), {});
+    writer_.Submit(client, std::move(request), {});
+    return absl::OkStatus();
   }
   const uint64_t number = next_++;
   Waiting& entry = waiting_[number];
@@ -17,6 +26,7 @@ void FileWrites::Add(ConnectionId client, WriteRequest request) {
   entry.values.resize(request.parts.size());
   entry.missing = std::ssize(request.parts);
   entry.request = std::move(request);
+  return absl::OkStatus();
 }
 
 void FileWrites::AddValue(JobId job, const Label& label, const Value& value) {
@@ -37,6 +47,8 @@ void FileWrites::AddValue(JobId job, const Label& label, const Value& value) {
 }
 
 void FileWrites::Forget(ConnectionId client) {
+  if (pending_.erase(client) == 0) return;
+  writer_.Forget(client);
   absl::erase_if(waiting_, [client](const auto& entry) {
     return entry.second.client == client;
   });
@@ -50,7 +62,12 @@ void FileWrites::Forget(ConnectionId client) {
 
 void FileWrites::SendDone(
     absl::FunctionRef<void(ConnectionId, const WrittenReply&)> send) {
-  for (const auto& [client, reply] : writer_.TakeDone()) send(client, reply);
+  for (const auto& [client, reply] : writer_.TakeDone()) {
+    const auto it = pending_.find(client);
+    if (it == pending_.end()) continue;  // it has gone
+    --it->second;
+    send(client, reply);
+  }
 }
 
 }  // namespace dogged

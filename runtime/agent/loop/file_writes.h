@@ -12,6 +12,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "routing/control/control_socket.h"
 #include "runtime/agent/loop/file_messages.h"
 #include "runtime/base/label.h"
@@ -28,6 +29,8 @@ class PartWriter {
   // there are none.
   virtual void Submit(ConnectionId client, WriteRequest request,
                       std::vector<Value> values) = 0;
+  // Drops what has not begun for a client that has gone.
+  virtual void Forget(ConnectionId client) = 0;
   // Answers to requests that are done.
   virtual std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() = 0;
 };
@@ -39,8 +42,12 @@ class FileWrites {
   FileWrites(const FileWrites&) = delete;
   FileWrites& operator=(const FileWrites&) = delete;
 
-  // Its values are to be given, unless its parts are only read again.
-  void Add(ConnectionId client, WriteRequest request);
+  // Requests that a client may have here at a time.
+  static constexpr int64_t kPendingMax = 16;
+
+  // Its values are to be given, unless its parts are only read again. Errors:
+  // kResourceExhausted for one request too many.
+  absl::Status Add(ConnectionId client, WriteRequest request);
   // The value of `label`, for the requests that wait for it.
   void AddValue(JobId job, const Label& label, const Value& value);
   // The connection of `client` has ended.
@@ -58,6 +65,7 @@ class FileWrites {
   };
 
   PartWriter& writer_;
+  absl::btree_map<ConnectionId, int64_t> pending_;  // requests not answered
   uint64_t next_ = 0;
   absl::btree_map<uint64_t, Waiting> waiting_;
   // Requests and their parts that wait for a label.
