@@ -40,6 +40,9 @@ class MemberEvents {
     }
   }
 
+  // Agents; one where nobody wants events.
+  int alive_count() const { return std::max(1, losses_.alive_count()); }
+
  private:
   ClusterClient& client_;
   SystemClock clock_;
@@ -61,7 +64,9 @@ absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
     }
     const int64_t done = job.job.stats.tasks_done;
     progress.Update(clock.Now(), {.done = std::min(done, job.job.tasks_needed),
-                                  .needed = job.job.tasks_needed});
+                                  .needed = job.job.tasks_needed,
+                                  .alive = members.alive_count(),
+                                  .wanted = members.alive_count()});
     DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
     members.Poll();
     auto now = PollNamedJob(client, hash);
@@ -69,10 +74,10 @@ absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
       job = std::move(now.front());
       answered = clock.Now();
     } else if (clock.Now() - answered > ClusterClient::kNamedPatience) {
-      return absl::UnavailableError(absl::StrCat(
-          "no agent answers any more; ", job.ToWords(),
-          " goes on where agents come back with their directories, once it "
-          "is submitted again"));
+      return absl::UnavailableError(
+          absl::StrCat("no agent answers any more; ", job.ToWords(),
+                       " goes on by itself where agents come back with their "
+                       "directories"));
     }
   }
   return job;
