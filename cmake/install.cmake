@@ -2,7 +2,7 @@
 # All are found relative to the command (apps/dogged/process/module_folder.cc),
 # so a prefix may be moved, and folders have no options.
 
-# Of the two packages `dev` is what compilers need (cmake/package.cmake).
+# Package `dev` is what compilers need (cmake/package.cmake).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dogged)
 
 get_property(DOGGED_MODULES GLOBAL PROPERTY DOGGED_MODULES)

@@ -95,7 +95,7 @@ class Graph {
   }
 
  private:
-  // Of each task the parents that name it as a child, in the order in which
+  // The parents of each task that name it as a child, in the order in which
   // they were found.
   struct Edges {
     std::vector<Task> tasks;

@@ -28,7 +28,7 @@ namespace {
 // The mark, and behind it the sign; all before the end of the header.
 constexpr int64_t kMarkBytes = 64;
 constexpr int64_t kSignBytes = 64;
-// Of the file's name, so that more can be added to it.
+// Bytes of the file's name, so that more can be added to it.
 constexpr size_t kNameMax = 200;
 
 std::string MarkOf(const Digest& mark) {

@@ -29,7 +29,7 @@ class SelectionCut {
     int64_t first = 0;
     int64_t count = 1;
   };
-  // One per dimension of the array.
+  // Ranges, one per dimension of the array.
   const std::vector<Range>& ranges() const { return ranges_; }
   // The part of `ranges()` that a box has, counted from its own first element.
   std::vector<Range> RangesIn(const IndexVector& first,

@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
 // The scalar arguments of the task with that index, and its cost if there is
 // one.
 std::vector<double> ScalarsOf(const NativeBody& body, const IndexVector& index);
-// Of the values of a task with that index, by position.
+// Shapes of the values of a task with that index, by position.
 std::vector<Shape> ShapesAt(const ShapeCode& code, const IndexVector& index);
 // "(3)(4)"; "() (a single number)" for no dimension.
 std::string ShapeText(const Shape& shape);

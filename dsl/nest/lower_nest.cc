@@ -34,7 +34,7 @@ constexpr int64_t kFewer = 8;  // times
 // Values of a tile's buffers: as a rule, and where that can't be.
 constexpr int64_t kElements = int64_t{1} << 22;
 constexpr int64_t kElementsMax = int64_t{1} << 24;
-// Of a plane's number in the priority of its tiles, beside their own.
+// Weight of a plane's number in the priority of its tiles, beside their own.
 constexpr int64_t kPlaneWeight = 256;
 
 // The places of a result that no box has, if that is convex.

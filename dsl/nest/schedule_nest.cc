@@ -480,7 +480,7 @@ void Scheduler::AddPlanes(const std::vector<AffineExpr>& planes,
   for (size_t d = 0; d < static_cast<size_t>(component.order_rank); ++d) {
     const bool is_member = d < static_cast<size_t>(component.rank);
     const bool is_kept = std::find(kept.begin(), kept.end(), d) != kept.end();
-    // What the members tell of one statement may be a step apart in others.
+    // Facts of the members about one statement may be a step apart in others.
     if (is_kept || (is_member && is_alone)) continue;
     order.push_back(absl::StrCat("d", d));
   }

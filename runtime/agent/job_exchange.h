@@ -55,7 +55,7 @@ class JobExchange {
   bool IsTold(JobId job) const;
 
   // --- the directory
-  // What it has of jobs, once that was read and other agents were looked for:
+  // Jobs that it has, once they were read and other agents were looked for:
   // those that run go on, those that are done keep their results, and the rest
   // is erased.
   void AdoptStored(absl::Time now);

@@ -157,7 +157,7 @@ class LocalRun {
 
   SystemClock clock_;
   TaskSources sources_;
-  // Of the leaf that was drawn last.
+  // Priority of the leaf that was drawn last.
   std::atomic<int64_t> leaf_priority_{std::numeric_limits<int64_t>::max()};
   std::atomic<bool> held_back_{false};  // a worker sleeps for want of memory
   std::atomic<int> waiting_count_{0};

@@ -80,7 +80,7 @@ void SimClients::AwaitDone() {
   }
   if (all && world_.options.outage_after_end) {
     asks_later_ = true;
-    // What ended a moment ago is on its way to the disks.
+    // A job that ended a moment ago is on its way to the disks.
     world_.queue.After(absl::Milliseconds(100), [this] { lives_.Blackout(); });
     world_.queue.After(absl::Seconds(5), [this] { PollClients(); });
   } else if (all) {

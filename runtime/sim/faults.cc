@@ -97,7 +97,7 @@ void SimFaults::ScheduleAll() {
     });
   });
   Schedule(plan.founders, [this] {
-    // The first one first. Whoever comes is there before the next one goes.
+    // The first one first. Each newcomer is there before the next one goes.
     for (int i = 0; i < world_.options.agents; ++i) {
       world_.queue.After(i * kFounderInterval, [this] { lives_.Add(); });
       world_.queue.After((i + 1) * kFounderInterval, [this, i] {

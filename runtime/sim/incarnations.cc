@@ -25,7 +25,7 @@ constexpr int kNamedContacts = 4;
 constexpr absl::Duration kOutageRetry = absl::Milliseconds(5);
 constexpr int64_t kOutageMillis = 4000;
 
-// Of a job, and its value; see RecordStore.
+// Name of a job, and its value; see RecordStore.
 bool HasJob(const SimDisk& disk) {
   for (const absl::string_view prefix : {"rjob/", "rvalue/"}) {
     const auto it = disk.content.lower_bound(std::string(prefix));

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from standing import Standing
+from standing import Standing, bytes_in
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT1D = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
@@ -82,17 +82,6 @@ def write_input(path):
         row = array.array("d", [float(i * 31 % 997) for i in range(2 * N)])
         for i in range(N):
             file.write(row[i % N:i % N + N].tobytes())
-
-
-def bytes_in(folder):
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.path.getsize(os.path.join(path, name))
-            except FileNotFoundError:
-                pass
-    return total
 
 
 class Life(Standing):
@@ -173,7 +162,7 @@ def case_inputs():
 
 
 def case_ended():
-    """What was cancelled does not begin again, nor what an old disk has of a
+    """A cancelled job does not begin again, nor what an old disk has of a
     job that others have ended."""
     program = (HEAT1D, "-D", "N=400001", "-D", "T=1000000")
     with tempfile.TemporaryDirectory() as folder:
@@ -253,7 +242,7 @@ def case_generations():
                  f"file:{pool}", "--lifetime", f"{life + slot * life / 2:.1f}s",
                  "--leave-within", "1s"],
                 stdout=subprocess.PIPE, text=True)
-            # One whose life was too short to begin is followed by another.
+            # An agent whose life was too short to begin is followed by another.
             slots[slot].stdout.readline()
 
         def refill():

@@ -19,7 +19,7 @@ from standing import Standing
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
-# What becomes of bytes behind the header.
+# The fate of bytes behind the header.
 PRELOADED = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -202,7 +202,7 @@ def case_other_folders():
 
 
 def case_lost():
-    """One of the agents loses what it writes: another one reads otherwise, and
+    """An agent loses what it writes: another one reads otherwise, and
     the file comes from this command."""
     with Folder() as folder, Standing(DOGGED) as cluster:
         cluster.start()

@@ -18,6 +18,18 @@ def until(what, wanted, seconds=120):
             raise SystemExit(f"not in {seconds} s: {what}")
 
 
+def bytes_in(folder):
+    """Bytes of all files below the folder, also while they come and go."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.path.getsize(os.path.join(path, name))
+            except FileNotFoundError:
+                pass
+    return total
+
+
 def begin_agent(dogged, *arguments, log=None, env=None, **options):
     """Starts an agent, on a free port unless the arguments name one;
     await_address() waits for it. Its words go to the file `log`."""

@@ -200,7 +200,7 @@ def leaves_in_time(cluster, program):
         lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 30)
     cluster.agents[2].send_signal(signal.SIGTERM)
     check("leaving", cluster.agents[2].wait(60), 0)
-    # Who still takes it for alive has it leave in the run that follows.
+    # An agent that takes it for alive has it leave in the run that follows.
     for at in range(2):
         cluster.await_status(
             "one that has left", at=at,

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from standing import Standing, until
+from standing import Standing, bytes_in, until
 
 DOGGED, SOURCE, CASE = sys.argv[1:4]
 CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
@@ -52,18 +52,6 @@ def refused(expect, words, *arguments, shell=""):
     check(f"exit status {done.returncode}, not {expect}",
           done.returncode == expect, done.stderr)
     check(f"no {words!r} in its words", words in done.stderr, done.stderr)
-
-
-def bytes_in(folder):
-    """Bytes of all files below the folder, also while they come and go."""
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.path.getsize(os.path.join(path, name))
-            except FileNotFoundError:
-                pass
-    return total
 
 
 def case_comeback():

@@ -22,7 +22,7 @@ CMAKE = sys.argv[1]
 BUILD, SOURCE = map(os.path.abspath, sys.argv[2:4])
 CASE = sys.argv[4]
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
-# What the programs of the page end their output with, in its order.
+# Ends of the output of the page's programs, in its order.
 SAID = {"c": ["20001 values, phi(10000) = ", "u(999) = 1998\n"],
         "cpp": ["201 values from 1 to 0\n",
                 "L is 300 x 300, and L L' - A as good as 0\n",

@@ -43,7 +43,7 @@ TEST(Outage, AJobGoesOnByItself) {
 
 TEST(Outage, AJobGoesOnAfterSeveral) {
   for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(8)}) {
-    // Of agents that leave none comes back here, and a directory with them.
+    // No agent that leaves comes back here, nor its directory.
     FaultPlan faults{.restart = 1, .join = 1, .outage = 3};
     faults.network = {.drop = 0.02, .duplicate = 0.02, .reorder = 0.02};
     RunAlone(job, {.agents = 4, .faults = faults}, 8);

@@ -125,7 +125,7 @@ absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
 
 std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
     const std::vector<FilePart>& parts) {
-  // Who holds what; the first one that says so.
+  // The holder of each label; the first one that says so.
   absl::flat_hash_map<Label, size_t> holders;
   WantRequest all{.job = job_, .labels = {}};
   for (const FilePart& part : parts) all.labels.push_back(part.label);

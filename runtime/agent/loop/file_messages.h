@@ -30,7 +30,7 @@ struct FilePart {
   int64_t offset = 0;  // bytes, of the part's first element in the file
   int64_t element_bytes = 8;
 
-  // Of the part.
+  // Size of the part.
   int64_t bytes() const;
   void EncodeTo(Encoder& out) const;
   // Any numbers: the file that it goes to checks them.

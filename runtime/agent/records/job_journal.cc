@@ -17,7 +17,7 @@ namespace {
 // job values otherwise.
 constexpr absl::string_view kSubmissions = "job/";
 constexpr absl::string_view kValues = "value/";
-// Of the bytes below.
+// Format of the bytes below.
 constexpr uint8_t kFormat = 1;
 
 std::string ValueName(const Digest& job) {

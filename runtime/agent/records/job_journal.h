@@ -64,7 +64,7 @@ class JobJournal {
   // All records that can be read have been found.
   bool HasScanned() const { return has_scanned_; }
   std::vector<Found> TakeFound();
-  // What becomes of each job that was found is known from now on.
+  // The fate of each job that was found is known from now on.
   void SetDecided() { is_decided_ = true; }
   bool IsDecided() const { return is_decided_; }
   // Has the job value read; TakeLoaded() has it later, or no bytes if it is
@@ -102,7 +102,7 @@ class JobJournal {
   const JobRecords& records_;
   std::unique_ptr<RecordStore> store_;  // null: no directory
   Submissions submissions_;             // by the record's key
-  // Those that have ended.
+  // Submissions that have ended.
   absl::btree_set<std::pair<int64_t, std::string>> ended_;
   absl::btree_map<Digest, uint64_t>
       values_;  // ticket of the put; 0: it is there

@@ -43,7 +43,7 @@ class ChunkSupply {
   // Errors: kFailedPrecondition for bytes that are not this chunk.
   absl::StatusOr<Value> Take(int64_t at, absl::string_view bytes);
 
-  // Of chunks that the client has given, or need not give: they were here.
+  // Bytes of chunks that the client has given, or need not: they were here.
   int64_t supplied_bytes() const { return supplied_bytes_; }
 
  private:

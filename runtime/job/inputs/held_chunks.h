@@ -48,7 +48,7 @@ class HeldChunks {
   std::shared_ptr<const ChunkSource> source() const;
   int64_t count() const { return count_; }  // in memory
   int64_t bytes() const { return bytes_; }  // of these
-  // Of chunks that are to outlive this process, and do not yet.
+  // Bytes of chunks that are to outlive this process, and do not yet.
   int64_t writing_bytes() const { return writing_bytes_; }
   bool IsHeld(int64_t at) const { return Find(at).is_held; }  // in memory
   bool IsWritten(int64_t at) const { return Find(at).is_written; }

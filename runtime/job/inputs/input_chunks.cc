@@ -172,7 +172,7 @@ void InputChunks::OnDisk(const ValueStore::Event& event) {
   if (at < 0) return;
   switch (held_.OnDisk(at, event)) {
     case HeldChunks::DiskNews::kNone:
-      // Others may have been asked for it before it was found here.
+      // Other agents may have been asked for it before it was found here.
       if (held_.IsWritten(at) && search_.IsOpen(at)) Want(at);
       return;
     case HeldChunks::DiskNews::kArrived:
