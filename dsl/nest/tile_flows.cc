@@ -23,11 +23,11 @@ namespace {
 // in all.
 constexpr int64_t kSourcesMax = 64;
 // Buffers of so few elements are one in any case.
-constexpr int64_t kSmall = 64;
+constexpr int64_t kSmallBuffer = 64;
 // Values that one label may hold for the sake of others of so many times fewer.
 constexpr int64_t kNearTimes = 8;
 // Labels of so few values may be one in any case: 64 KB.
-constexpr int64_t kNear = 8192;
+constexpr int64_t kSmallLabel = 8192;
 // Counts are right up to here.
 constexpr int64_t kCountMax = int64_t{1} << 40;
 
@@ -296,7 +296,7 @@ void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
     }
     const std::vector<Span> both = UnionOf(group.spans, touch.spans);
     if (CountOf(both) >
-        2 * (CountOf(group.spans) + CountOf(touch.spans)) + kSmall) {
+        2 * (CountOf(group.spans) + CountOf(touch.spans)) + kSmallBuffer) {
       continue;
     }
     group.spans = both;
@@ -584,7 +584,7 @@ void TileFlows::MakeParcels() {
       const int64_t part = CountOf(delivery.spans, delivery.plane);
       // A row of a tile is not worth the tile on its way to another agent.
       const bool is_near =
-          both <= kNear || both <= kNearTimes * std::min(own, part);
+          both <= kSmallLabel || both <= kNearTimes * std::min(own, part);
       if (both <= own + part && is_near &&
           (delivery.parcel < 0 || both < best)) {
         delivery.parcel = static_cast<int32_t>(p);

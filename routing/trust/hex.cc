@@ -3,14 +3,11 @@
 #include "absl/strings/ascii.h"
 
 namespace dogged {
-namespace {
 
-int DigitOf(char digit) {
+int DigitOfHex(char digit) {
   return absl::ascii_isdigit(digit) ? digit - '0'
                                     : absl::ascii_tolower(digit) - 'a' + 10;
 }
-
-}  // namespace
 
 std::string BytesOfHex(absl::string_view hex) {
   if (hex.size() % 2 != 0) return "";
@@ -20,7 +17,7 @@ std::string BytesOfHex(absl::string_view hex) {
       return "";
     }
     out.push_back(
-        static_cast<char>(16 * DigitOf(hex[i]) + DigitOf(hex[i + 1])));
+        static_cast<char>(16 * DigitOfHex(hex[i]) + DigitOfHex(hex[i + 1])));
   }
   return out;
 }

@@ -9,6 +9,9 @@
 
 namespace dogged {
 
+// 0 to 15; `digit` must be a hex digit, of either case.
+int DigitOfHex(char digit);
+
 // Empty if `hex` is anything else than pairs of hex digits.
 std::string BytesOfHex(absl::string_view hex);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "routing/trust/hex.h"
 #include "routing/trust/hkdf.h"
 #include "routing/trust/sha256.h"
 
@@ -17,11 +18,6 @@ std::string IdOf(const std::array<uint8_t, Key::kBytes>& bytes) {
              absl::string_view(reinterpret_cast<const char*>(bytes.data()),
                                bytes.size()))
       .substr(0, Key::kIdDigits);
-}
-
-int DigitOf(char digit) {
-  return absl::ascii_isdigit(digit) ? digit - '0'
-                                    : absl::ascii_tolower(digit) - 'a' + 10;
 }
 
 }  // namespace
@@ -53,7 +49,7 @@ absl::StatusOr<Key> Key::Parse(absl::string_view hex) {
     if (!absl::ascii_isxdigit(high) || !absl::ascii_isxdigit(low)) {
       return absl::InvalidArgumentError("a key has hex digits alone");
     }
-    bytes[i] = static_cast<uint8_t>(16 * DigitOf(high) + DigitOf(low));
+    bytes[i] = static_cast<uint8_t>(16 * DigitOfHex(high) + DigitOfHex(low));
   }
   const Key key(bytes);
   OPENSSL_cleanse(bytes.data(), bytes.size());
