@@ -21,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "values are written to .npy as they lie in memory");
 
-constexpr absl::string_view kMagic("\x93NUMPY", 6);
+constexpr absl::string_view kNpyMagic("\x93NUMPY", 6);
 constexpr int64_t kPreludeBytes = 8;  // magic and version
 // NumPy's own limit is 10,000; a header longer than this is a lie.
 constexpr int64_t kHeaderBytesMax = 1 << 20;
@@ -84,7 +84,8 @@ absl::StatusOr<int64_t> ReadHeaderLength(InputFile& file) {
   if (file.size() < kPreludeBytes + 2) return NotNpy();
   char prelude[kPreludeBytes];
   DOGGED_RETURN_IF_ERROR(file.Read(absl::MakeSpan(prelude)));
-  if (absl::string_view(prelude, kMagic.size()) != kMagic) return NotNpy();
+  if (absl::string_view(prelude, kNpyMagic.size()) != kNpyMagic)
+    return NotNpy();
   const int major = static_cast<unsigned char>(prelude[6]);
   const int minor = static_cast<unsigned char>(prelude[7]);
   // 3.0 is 2.0 with other letters in names of fields.

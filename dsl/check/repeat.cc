@@ -307,14 +307,14 @@ std::vector<std::string> ArraysOfCondition(const ast::Program& program) {
 
 namespace {
 
-bool Mentions(const LinearForm& form, int32_t parameter) {
+bool HasParameter(const LinearForm& form, int32_t parameter) {
   return form.params[parameter] != 0;
 }
 
-bool Mentions(const CheckedGuard& guard, int32_t parameter) {
+bool HasParameter(const CheckedGuard& guard, int32_t parameter) {
   for (const auto& all_of : guard.any_of) {
     for (const CheckedConstraint& c : all_of) {
-      if (Mentions(c.form, parameter)) return true;
+      if (HasParameter(c.form, parameter)) return true;
     }
   }
   return false;
@@ -329,13 +329,13 @@ std::optional<AffineExpr> TimeOf(const CheckedDomain& domain,
   const CheckedParameter& parameter = program.parameters[p];
   AffineExpr out = AffineExpr::Constant(program.repeat->first);
   int bounds = 0;
-  bool is_plain = !parameter.is_fixed && !Mentions(domain.guard, p);
+  bool is_plain = !parameter.is_fixed && !HasParameter(domain.guard, p);
   for (size_t d = 0; d < domain.dimensions.size(); ++d) {
     for (const CheckedBound& bound : domain.dimensions[d].lower) {
-      is_plain &= !Mentions(bound.form, p);
+      is_plain &= !HasParameter(bound.form, p);
     }
     for (const CheckedBound& bound : domain.dimensions[d].upper) {
-      if (!Mentions(bound.form, p)) continue;
+      if (!HasParameter(bound.form, p)) continue;
       is_plain &=
           ++bounds == 1 && bound.divisor == 1 && bound.form.params[p] == 1;
       out = AffineExpr::Index(static_cast<int>(d)) -

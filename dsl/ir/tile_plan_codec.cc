@@ -119,7 +119,7 @@ TilePiece DecodePiece(Decoder& in, int dim_count) {
   return out;
 }
 
-bool IsIn(int64_t value, size_t limit) {
+bool IsIndexBelow(int64_t value, size_t limit) {
   return value >= 0 && value < static_cast<int64_t>(limit);
 }
 
@@ -133,8 +133,8 @@ bool IsValidField(const TileField& field, const TilePlan& plan) {
          field.carried >= 0 && field.carried <= 16 &&
          (!field.scalar_input || (field.is_static && field.dims.empty())) &&
          (!field.is_gathered || (field.is_static && !field.scalar_input)) &&
-         IsIn(field.stage, field.is_static ? kStagesMax + 1 : 1) &&
-         IsIn(field.time_position, field.dims.size() + 1);
+         IsIndexBelow(field.stage, field.is_static ? kStagesMax + 1 : 1) &&
+         IsIndexBelow(field.time_position, field.dims.size() + 1);
 }
 
 // The coordinates that there are, with factors of which products are no harm.
@@ -150,8 +150,8 @@ bool IsValidIndex(const AffineExpr& expr, const TilePlan& plan) {
 // takes it for, and is read at a time step that is kept.
 bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
   const TileLoad& load = piece.loads[l];
-  if (!IsIn(load.source,
-            load.is_input ? plan.inputs.size() : plan.fields.size())) {
+  if (!IsIndexBelow(load.source,
+                    load.is_input ? plan.inputs.size() : plan.fields.size())) {
     return false;
   }
   const int64_t source = load.source;
@@ -182,8 +182,8 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
   }
   return std::all_of(load.coordinates.begin(), load.coordinates.end(),
                      [&](int32_t c) {
-                       return IsIn(c,
-                                   static_cast<size_t>(plan.dim_count()) + 1);
+                       return IsIndexBelow(
+                           c, static_cast<size_t>(plan.dim_count()) + 1);
                      }) &&
          std::all_of(load.shifts.begin(), load.shifts.end(),
                      [](int64_t shift) { return IsBounded(shift); }) &&
@@ -192,7 +192,7 @@ bool IsValidLoad(const TilePiece& piece, size_t l, const TilePlan& plan) {
              [&](const AffineExpr& at) { return IsValidIndex(at, plan); }) &&
          std::all_of(piece.makers[l].begin(), piece.makers[l].end(),
                      [&plan](int32_t maker) {
-                       return IsIn(maker, plan.pieces.size());
+                       return IsIndexBelow(maker, plan.pieces.size());
                      });
 }
 
@@ -204,7 +204,8 @@ bool IsValidPiece(const TilePiece& piece, const TilePlan& plan) {
   }
   for (size_t s = 0; s < piece.stores.size(); ++s) {
     const int32_t field = piece.stores[s];
-    if (!IsIn(field, plan.fields.size()) || plan.fields[field].scalar_input ||
+    if (!IsIndexBelow(field, plan.fields.size()) ||
+        plan.fields[field].scalar_input ||
         piece.code.stores[s].element != plan.fields[field].element) {
       return false;
     }

@@ -17,7 +17,7 @@ namespace dogged::dsl {
 namespace {
 
 // Steps of isl for a group: about a tenth of a second.
-constexpr uint64_t kOperationsMax = 2'000'000;
+constexpr uint64_t kGroupOperationsMax = 2'000'000;
 
 // One group of a component; all relations are of points of that.
 class GroupFolder {
@@ -220,7 +220,7 @@ void FoldGroups(int32_t c, Nest& nest) {
     if (!group.is_made && !group.is_input) FlattenGroup(nest, c, number);
     if (!group.is_made) continue;
     if (group.is_folded.empty()) {
-      const OperationBudget budget(nest.context, kOperationsMax);
+      const OperationBudget budget(nest.context, kGroupOperationsMax);
       try {
         FoldGroup(nest, c, number);
       } catch (const isl::exception&) {

@@ -16,7 +16,7 @@
 namespace dogged::dsl {
 namespace {
 
-constexpr size_t kDepthMax = 32;
+constexpr size_t kIncludeDepthMax = 32;
 constexpr size_t kTextMax = size_t{16} << 20;
 
 // The path in a line such as  include "x.dog"  # why; none for other lines.
@@ -116,10 +116,10 @@ class Includer {
                   "one of the two has to go without the other");
     }
     if (seen_.count(Normal(path)) > 0) return;
-    if (open_.size() >= kDepthMax) {
-      return fail(
-          absl::StrCat("more than ", kDepthMax, " files include each other"),
-          "include them side by side");
+    if (open_.size() >= kIncludeDepthMax) {
+      return fail(absl::StrCat("more than ", kIncludeDepthMax,
+                               " files include each other"),
+                  "include them side by side");
     }
     const absl::StatusOr<std::string> content =
         read_ == nullptr ? absl::UnavailableError("nothing can be read here")

@@ -10,7 +10,7 @@
 namespace dogged {
 namespace {
 
-constexpr int64_t kScanPageBytes = 4 << 20;
+constexpr int64_t kRecordPageBytes = 4 << 20;
 
 // "r", then the name: keys of values and of stored jobs begin otherwise.
 constexpr absl::string_view kPrefix = "r";
@@ -75,7 +75,7 @@ void RecordStore::ScanBehind(std::string prefix, std::string after) {
   EngineRequest request{.kind = EngineRequest::Kind::kScan,
                         .key = absl::StrCat(kPrefix, prefix),
                         .after = std::move(after),
-                        .bytes_max = kScanPageBytes};
+                        .bytes_max = kRecordPageBytes};
   Submit(std::move(request), std::move(prefix));
 }
 

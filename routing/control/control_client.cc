@@ -23,7 +23,7 @@
 namespace dogged {
 namespace {
 
-constexpr size_t kReadBytes = 64 << 10;
+constexpr size_t kClientReadBytes = 64 << 10;
 // Sealed at a time: what is sent is not kept twice.
 constexpr size_t kSealedBytes = 256 << 10;
 
@@ -147,7 +147,7 @@ absl::Status ControlClient::SendSealed(absl::Time deadline) {
 }
 
 absl::Status ControlClient::TakeSome(absl::Time deadline) {
-  std::string bytes(kReadBytes, '\0');
+  std::string bytes(kClientReadBytes, '\0');
   while (true) {
     const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
     if (got > 0) {

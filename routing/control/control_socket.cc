@@ -41,7 +41,7 @@ constexpr absl::Duration kFirstFrameTime = absl::Seconds(30);
 // For a refused one to take the words before its connection ends.
 constexpr absl::Duration kRefusalTime = absl::Seconds(2);
 // Sealed at a time, so that what waits is not kept twice.
-constexpr size_t kSealedBytesMax = 256 << 10;
+constexpr size_t kUnsentBytesMax = 256 << 10;
 constexpr size_t kRecordBytes = 16 << 10;
 // First byte of a handshake in TLS.
 constexpr char kHandshakeRecord = 22;
@@ -560,9 +560,9 @@ void ControlPort::WriteSealed(Connection& connection) {
   std::string small;  // gathered into one record
   while (true) {
     while (channel.is_open() && !connection.queue.empty() &&
-           channel.unsent().size() < kSealedBytesMax) {
+           channel.unsent().size() < kUnsentBytesMax) {
       absl::string_view piece = connection.queue.front().view().substr(
-          connection.sent_of_front, kSealedBytesMax);
+          connection.sent_of_front, kUnsentBytesMax);
       if (piece.size() < kRecordBytes) {
         small.clear();
         size_t skip = static_cast<size_t>(connection.sent_of_front);

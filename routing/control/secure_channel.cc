@@ -22,7 +22,7 @@ constexpr char kLastRecordType = 23;
 // A handshake needs about 600 bytes each way.
 constexpr int64_t kStrangerBytesMax = 16 << 10;
 // AES-GCM wants other keys after 2^24.5 records (RFC 8446, 5.5): 380 GB.
-constexpr int64_t kSealedBytesMax = int64_t{64} << 30;
+constexpr int64_t kBytesOfKeyMax = int64_t{64} << 30;
 constexpr absl::string_view kIdentity = "dogged ";
 constexpr absl::string_view kLabel = "dogged control port";
 constexpr char kSuites[] =
@@ -253,7 +253,7 @@ void SecureChannel::Seal(absl::string_view plain) {
   DOGGED_CHECK(is_open_);
   ERR_clear_error();
   SSL* const tls = tls_;
-  if (sealed_ >= kSealedBytesMax) {
+  if (sealed_ >= kBytesOfKeyMax) {
     sealed_ = 0;
     DOGGED_CHECK(SSL_key_update(tls, SSL_KEY_UPDATE_NOT_REQUESTED) == 1);
   }

@@ -22,10 +22,10 @@ namespace {
 constexpr uint32_t kApiVersion = FI_VERSION(1, 17);
 constexpr const char* kProviders[] = {"tcp", "net"};
 
-struct InfoFreer {
+struct FoundInfoFreer {
   void operator()(fi_info* info) const { fi_freeinfo(info); }
 };
-using InfoPtr = std::unique_ptr<fi_info, InfoFreer>;
+using FoundInfo = std::unique_ptr<fi_info, FoundInfoFreer>;
 
 // Names of all providers that have anything at all here, and the kinds of
 // endpoints of each.
@@ -35,7 +35,7 @@ std::map<std::string, std::vector<fi_ep_type>> KindsOfEndpoints() {
   if (fi_getinfo(kApiVersion, nullptr, nullptr, 0, nullptr, &found) != 0) {
     return out;
   }
-  const InfoPtr all(found);
+  const FoundInfo all(found);
   for (const fi_info* info = found; info != nullptr; info = info->next) {
     out[info->fabric_attr->prov_name].push_back(info->ep_attr->type);
   }
@@ -52,7 +52,7 @@ std::string ReasonAgainst(const std::string& name, const std::string& host,
   }
   fi_info* found = nullptr;
   const int code = FindFabricProvider(name, host, 0, found);
-  const InfoPtr info(found);
+  const FoundInfo info(found);
   if (code != 0) {
     return absl::StrCat("has no connections at ", host, ": ", WordsOf(code));
   }
@@ -70,7 +70,7 @@ absl::Span<const char* const> FabricProviders() { return kProviders; }
 
 int FindFabricProvider(const std::string& provider, const std::string& host,
                        int port, fi_info*& found) {
-  const InfoPtr hints(fi_allocinfo());
+  const FoundInfo hints(fi_allocinfo());
   hints->caps = FI_MSG;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_MSG;
@@ -92,7 +92,7 @@ void ListProviders(const std::string& host, ProviderList& out) {
   for (const char* const name : kProviders) {
     fi_info* found = nullptr;
     const int code = FindFabricProvider(name, host, 0, found);
-    const InfoPtr info(found);
+    const FoundInfo info(found);
     const bool is_taken = code == 0 && taken.empty();
     std::string reason;
     if (is_taken) {

@@ -29,7 +29,7 @@ constexpr size_t kEntriesMax = 2048;
 constexpr int64_t kSumsBytesMin = 10;
 constexpr int64_t kPrintsBytesMin = 10;
 constexpr int64_t kPrintBytes = 16;
-constexpr int64_t kRecordBytesMin = 3;
+constexpr int64_t kRecordOverhead = 3;
 
 void PutRange(const RecordRange& range, Encoder& out) {
   out.PutU8(static_cast<uint8_t>(range.bits));
@@ -144,7 +144,7 @@ class Answer {
         return;
       }
       bytes_ += std::ssize(record->first) + record->second.bytes.size() +
-                kRecordBytesMin;
+                kRecordOverhead;
       out_.records.emplace_back(*record);
     }
   }

@@ -15,7 +15,7 @@ constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // An agent that says nothing for so long, with work of ours, is left out: a
 // value may have to be made again, and disks are slow.
-constexpr absl::Duration kSilenceMax = absl::Seconds(60);
+constexpr absl::Duration kWriterSilenceMax = absl::Seconds(60);
 constexpr absl::Duration kTurn = absl::Milliseconds(20);
 // Bytes of values that an agent gathers for one request, and requests that it
 // has at a time.
@@ -210,7 +210,7 @@ absl::Status AgentWriters::TakeFrom(size_t index, absl::Duration patience) {
     return TakeReply(index, *frame);
   }
   if (!absl::IsDeadlineExceeded(frame.status()) ||
-      now - writer.heard > kSilenceMax) {
+      now - writer.heard > kWriterSilenceMax) {
     Lose(writer);
   }
   return absl::OkStatus();

@@ -35,7 +35,7 @@ namespace dogged {
 namespace {
 
 // Chunks are given in between.
-constexpr absl::Duration kPollInterval = absl::Milliseconds(100);
+constexpr absl::Duration kSubmitPollInterval = absl::Milliseconds(100);
 constexpr absl::Duration kWordsInterval = absl::Seconds(2);
 
 // Submission: a job on its way to the cluster.
@@ -118,7 +118,7 @@ class Submission {
     absl::Time next_words = clock.Now() + kWordsInterval;
     while (all > 0) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
-      DOGGED_RETURN_IF_ERROR(client_->Serve(kPollInterval));
+      DOGGED_RETURN_IF_ERROR(client_->Serve(kSubmitPollInterval));
       int64_t supplied = 0;
       for (const StatusReply& reply : client_->PollOwn()) {
         for (const JobSummary& job : reply.jobs) {

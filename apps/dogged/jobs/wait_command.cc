@@ -23,7 +23,7 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+constexpr absl::Duration kWaitPollInterval = absl::Milliseconds(150);
 
 // Tells of agents that come and go, where somebody wants to hear it.
 class MemberEvents {
@@ -67,7 +67,7 @@ absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
                                   .needed = job.job.tasks_needed,
                                   .alive = members.alive_count(),
                                   .wanted = members.alive_count()});
-    DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
+    DOGGED_RETURN_IF_ERROR(client.Serve(kWaitPollInterval));
     members.Poll();
     auto now = PollNamedJob(client, hash);
     if (!now.empty()) {

@@ -19,7 +19,7 @@ namespace dogged {
 namespace {
 
 // Results come at once, the job's end is asked for so often.
-constexpr absl::Duration kPollInterval = absl::Milliseconds(250);
+constexpr absl::Duration kWatchPollInterval = absl::Milliseconds(250);
 
 // Watch: labels of a job on their way to standard output.
 class Watch {
@@ -37,13 +37,13 @@ class Watch {
         return absl::CancelledError(absl::StrCat(
             "interrupted: ", named_.ToWords(), " goes on without this client"));
       }
-      DOGGED_ASSIGN_OR_RETURN(
-          const auto bound,
-          client_.Watch(named_.record().job(),
-                        {missing_.begin(), missing_.end()}, kPollInterval));
+      DOGGED_ASSIGN_OR_RETURN(const auto bound,
+                              client_.Watch(named_.record().job(),
+                                            {missing_.begin(), missing_.end()},
+                                            kWatchPollInterval));
       if (!Print(bound)) return absl::OkStatus();
       if (!bound.empty() && clock_.Now() < next_poll_) continue;
-      next_poll_ = clock_.Now() + kPollInterval;
+      next_poll_ = clock_.Now() + kWatchPollInterval;
       auto now = PollNamedJob(client_, named_.record().hash);
       if (!now.empty()) named_ = std::move(now.front());
     }
