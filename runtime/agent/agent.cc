@@ -33,7 +33,8 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       completion_(context_, records_, table_, takers_, stats_, lifecycle_),
       loans_(context_, table_),
       changes_(context_, mailbox_, table_, takers_, lifecycle_),
-      departure_(context_, records_, table_, takers_, stats_),
+      keepers_(context_, records_, table_, takers_, stats_),
+      departure_(context_, table_, takers_, stats_, keepers_),
       reports_(context_, records_, table_) {
   context_.multicast.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
     const JobRun* const run = table_.FindRun(job);
@@ -117,8 +118,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   if (kind == static_cast<uint8_t>(AgentMessage::kJobOffer)) {
     return exchange_.TakeOffer(now, from, job, body);
   }
-  const bool is_demand = kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
-                         kind == kKeepResults;
+  if (kind == kKeepResults) {
+    return lifecycle_.NoteKeepResults(now, job, body.view());
+  }
+  const bool is_demand = kind == static_cast<uint8_t>(LabelMessage::kDemand);
   JobEntry* const entry =
       is_demand ? table_.FindNamed(now, job) : table_.Find(job);
   if (entry != nullptr) {
@@ -145,10 +148,7 @@ void Agent::DispatchToJob(absl::Time now, AgentId from, uint8_t kind,
       break;  // dealt with above
   }
   if (entry.run == nullptr) {
-    const bool is_demand =
-        kind == static_cast<uint8_t>(LabelMessage::kDemand) ||
-        kind == kKeepResults;
-    if (!is_demand) return;
+    if (kind != static_cast<uint8_t>(LabelMessage::kDemand)) return;
     lifecycle_.NoteDemand(entry);
     // Its results were dropped, and the job itself is still here.
     if (!entry.encoded.empty()) lifecycle_.ApplyAny(now, entry.hash);
@@ -214,6 +214,7 @@ void Agent::RunHousekeeping(absl::Time now) {
   }
   completion_.FinishJobs(now);
   lifecycle_.ForgetJobs(now);
+  keepers_.Tick(now);
   exchange_.DropOffers(now);
   stats_.Publish();
 }

@@ -38,6 +38,7 @@
 #include "runtime/agent/records/job_index.h"
 #include "runtime/agent/records/job_journal.h"
 #include "runtime/agent/records/job_record.h"
+#include "runtime/agent/result_keepers.h"
 #include "runtime/agent/stats_gossip.h"
 #include "runtime/base/bytes.h"
 #include "runtime/exec/background.h"
@@ -219,6 +220,7 @@ class Agent {
   JobCompletion completion_;  // results for clients, and DONE without one
   JobLoans loans_;            // values lent on this host
   MembershipChanges changes_;
+  ResultKeepers keepers_;
   Departure departure_;
   JobReports reports_;
   // Written by RunOnce() alone.

@@ -68,24 +68,6 @@ absl::Time Departure::BeginLimit() const {
   return began_ + std::min(kBeginTimeMax, time_ / 2);
 }
 
-Departure::Heirs Departure::HeirsOf(JobId job, const JobEntry& entry) const {
-  Heirs out;
-  for (const Member* member : takers_.TakersOf(*entry.job, entry.hash)) {
-    if (member->id == agent_.id() || stats_.IsDraining(member->id)) continue;
-    ++out.count;
-    const auto stats = stats_.Of(member->id);
-    const bool has_run =
-        std::any_of(stats.begin(), stats.end(),
-                    [&](const auto& known) { return known.first == job; });
-    if (has_run) {
-      ++out.begun;
-    } else {
-      out.idle.push_back(member->id);
-    }
-  }
-  return out;
-}
-
 bool Departure::AwaitsHeirs(absl::Time now) {
   const absl::Time last = deadline_ - time_ / kHandoverPart;
   const absl::Time noticed =
@@ -97,7 +79,7 @@ bool Departure::AwaitsHeirs(absl::Time now) {
                             !entry.is_done &&
                             entry.over_since == absl::InfiniteFuture();
     if (!is_running || entry.run->held_count() == 0) continue;
-    const Heirs heirs = HeirsOf(job, entry);
+    const ResultKeepers::Heirs heirs = keepers_.HeirsOf(job, entry);
     if (heirs.count <= kFewHeirs && now < noticed) {
       waits = true;
       agent_.outbox.WakeAt(noticed);
@@ -123,31 +105,21 @@ bool Departure::AwaitsHeirs(absl::Time now) {
   return waits;
 }
 
-bool Departure::IsUnfetched(const JobEntry& entry) const {
-  return entry.run != nullptr && entry.run->failure().ok() && entry.is_done &&
-         (records_.index().Find(JobId(entry.hash.high))->delivered == 0 ||
-          records_.index().KeepOf(JobId(entry.hash.high)) > 0) &&
-         entry.run->held_count() > 0;
-}
-
-// An agent that came after the end of a job keeps nothing of it unless it is
-// asked to.
 bool Departure::AwaitsKeepers(absl::Time now) {
   bool waits = false;
   bool asks = now >= next_asked_;
   std::vector<std::string> kept;
   for (auto& [job, entry] : table_) {
-    if (!IsUnfetched(entry)) continue;
-    const Heirs heirs = HeirsOf(job, entry);
+    if (!keepers_.HasKept(entry)) continue;
+    const ResultKeepers::Heirs heirs = keepers_.HeirsOf(job, entry);
     if (heirs.count == 0) {
       waits |= now < deadline_;
       kept.push_back(absl::StrCat(entry.job->program.name, " (",
-                                  entry.run->held_bytes(), " bytes)"));
+                                  entry.run->held_bytes(), " bytes), ",
+                                  ResultKeepers::WhyKept(entry)));
     } else if (!heirs.idle.empty() && now < BeginLimit()) {
       waits = true;
-      for (const AgentId agent : heirs.idle) {
-        if (asks) agent_.outbox.Send(agent, kKeepResults, job, {});
-      }
+      if (asks) keepers_.Ask(now, entry, heirs.idle);
     }
   }
   if (asks) next_asked_ = now + kAskInterval;
@@ -155,10 +127,9 @@ bool Departure::AwaitsKeepers(absl::Time now) {
   if (!kept.empty() && !std::exchange(said_kept_, true)) {
     Log(LogLevel::kWarning,
         absl::StrCat("told to leave, and nobody else has the results of ",
-                     absl::StrJoin(kept, ", "),
-                     ", which no client has fetched: waits up to ",
+                     absl::StrJoin(kept, "; of "), ": waits up to ",
                      absl::FormatDuration(time_),
-                     " for one, or for an agent that joins"));
+                     " for a client, or for an agent that joins"));
   }
   return waits;
 }
@@ -195,7 +166,10 @@ void Departure::End(absl::Time now) {
              entry.run->held_count() > 0 && takers_.HasHeirs(entry);
     holds |= entry.inputs != nullptr && agent_.membership.view()->size() > 0 &&
              entry.inputs->HasToStay();
-    if (IsUnfetched(entry)) lost.push_back(entry.job->program.name);
+    if (keepers_.HasKept(entry)) {
+      lost.push_back(absl::StrCat(entry.job->program.name, ", ",
+                                  ResultKeepers::WhyKept(entry)));
+    }
   }
   const bool is_gone = !holds || now >= deadline_;
   if (is_gone) agent_.phase = AgentPhase::kGone;
@@ -203,9 +177,9 @@ void Departure::End(absl::Time now) {
   if (is_gone && !why_.empty()) LogEnd(now);
   if (!is_gone || lost.empty()) return;
   Log(LogLevel::kWarning,
-      absl::StrCat("leaves with results of ", absl::StrJoin(lost, ", "),
-                   " that nobody has fetched or taken over; who wants them "
-                   "runs it again"));
+      absl::StrCat("leaves with results of ", absl::StrJoin(lost, "; of "),
+                   ", and no other agent has taken them over; the same command "
+                   "makes them again"));
 }
 
 void Departure::LogEnd(absl::Time now) {

@@ -1,6 +1,6 @@
 // Departure: how an agent leaves. It ends what runs, waits until another agent
-// can take values of jobs that run, and until others keep results of jobs that
-// are over and that no client has fetched, tells the others, and hands over.
+// can take values of jobs that run, and until others keep results that are to
+// stay of jobs that are over, tells the others, and hands over.
 // Each of these steps has a bound on its time, and all of them have
 // AgentOptions::leave_within.
 //
@@ -9,29 +9,26 @@
 #define DOGGED_RUNTIME_AGENT_DEPARTURE_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_context.h"
-#include "runtime/agent/job_entry.h"
-#include "runtime/agent/job_records.h"
 #include "runtime/agent/job_table.h"
 #include "runtime/agent/job_takers.h"
+#include "runtime/agent/result_keepers.h"
 #include "runtime/agent/stats_gossip.h"
-#include "runtime/base/ids.h"
 
 namespace dogged {
 
 class Departure {
  public:
-  Departure(AgentContext& agent, const JobRecords& records, JobTable& table,
-            const JobTakers& takers, StatsGossip& stats)
+  Departure(AgentContext& agent, JobTable& table, const JobTakers& takers,
+            StatsGossip& stats, ResultKeepers& keepers)
       : agent_(agent),
-        records_(records),
         table_(table),
         takers_(takers),
-        stats_(stats) {}
+        stats_(stats),
+        keepers_(keepers) {}
   Departure(const Departure&) = delete;
   Departure& operator=(const Departure&) = delete;
 
@@ -46,20 +43,12 @@ class Departure {
   void End(absl::Time now);
 
  private:
-  // Whether others have what no client has fetched, or can be given it.
+  // Whether others have what is to stay of jobs that are over, or can be given
+  // it.
   bool AwaitsKeepers(absl::Time now);
-  bool IsUnfetched(const JobEntry& entry) const;
   // Whether an agent may still come, or begin, that takes values of a job that
   // runs: without one they are lost, and the job with them.
   bool AwaitsHeirs(absl::Time now);
-  // Other agents that run the job of `entry` and stay, as far as is known here,
-  // and how many of them have begun.
-  struct Heirs {
-    int count = 0;
-    int begun = 0;
-    std::vector<AgentId> idle;  // that have not
-  };
-  Heirs HeirsOf(JobId job, const JobEntry& entry) const;
   // Says what was handed to whom.
   void LogEnd(absl::Time now);
   // Waits for agents that are there, to begin what they are to take, until
@@ -67,10 +56,10 @@ class Departure {
   absl::Time BeginLimit() const;
 
   AgentContext& agent_;
-  const JobRecords& records_;
   JobTable& table_;
   const JobTakers& takers_;
   StatsGossip& stats_;
+  ResultKeepers& keepers_;
   std::string why_;  // empty: the log says nothing
   absl::Time began_ = absl::InfiniteFuture();
   absl::Duration time_;  // that leaving may take

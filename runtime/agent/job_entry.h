@@ -85,6 +85,19 @@ struct JobEntry {
   // The newest round of a loop that its record names, and if it is the last.
   std::pair<int64_t, bool> round_told = {-1, false};
 
+  // Its results were here, and were dropped for want of room.
+  bool is_dropped = false;
+
+  // --- ResultKeepers
+  // Agents without a part in the job that were asked to begin one, when each
+  // is asked again, and after what time from then on.
+  struct Ask {
+    absl::Time next = absl::InfinitePast();
+    absl::Duration interval;
+  };
+  using Asked = absl::flat_hash_map<AgentId, Ask>;
+  Asked asked_to_keep;
+
   // --- JobKernels
   // Outlives the run: tasks may be on workers when a job is cancelled.
   // Null until they are made, and where the numeric class is another.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/codec.h"
 #include "runtime/job/inputs/input_chunks.h"
 #include "runtime/job/job_run.h"
 
@@ -37,6 +38,7 @@ void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
   }
   kernels_.Prepare(now, record.job(), entry);
   entry.leavers.clear();
+  entry.is_dropped = false;
   const AgentOptions& options = agent_.options;
   entry.run = std::make_unique<JobRun>(JobDependencies{
       .self = agent_.id(),
@@ -165,6 +167,29 @@ void JobLifecycle::RaiseRounds(const Digest& hash, JobRun& run) const {
   if (!run.rounds().IsLoop()) return;
   const auto [round, is_last] = records_.index().Find(JobId(hash.high))->round;
   run.RaiseRound(round, is_last);
+}
+
+void JobLifecycle::NoteKeepResults(absl::Time now, JobId job,
+                                   absl::string_view body) {
+  Decoder in(body);
+  // Empty from former versions.
+  const int64_t age_ms = body.empty() ? 0 : in.GetSigned();
+  if (!in.Finish("a wish to keep results").ok() || age_ms < 0) {
+    ++agent_.refused_count;
+    return;
+  }
+  if (agent_.IsDraining() || records_.index().IsRunning(job) ||
+      records_.index().HasKept(job)) {
+    return;
+  }
+  JobEntry* const entry = table_.FindNamed(now, job);
+  if (entry == nullptr || entry->run != nullptr || entry->is_dropped) return;
+  // The time that results stay counts from the end of the job, however many
+  // agents have handed them on.
+  entry->over_since =
+      std::min(entry->over_since, now - absl::Milliseconds(age_ms));
+  NoteDemand(*entry);
+  if (!entry->encoded.empty()) ApplyAny(now, entry->hash);
 }
 
 void JobLifecycle::TellRounds(absl::Time now) {
@@ -304,6 +329,7 @@ void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
     }
     EndRun(entry);
     entry.is_needed_again = false;
+    entry.is_dropped = true;
     if (agent_.values != nullptr) agent_.values->EraseJob(entry.hash);
     agent_.options.on_freed();
   }

@@ -72,6 +72,10 @@ class JobLifecycle {
   void NoteDemand(JobEntry& entry) {
     entry.is_needed_again |= entry.is_done && !entry.is_delivered;
   }
+  // Another agent asks this one to keep results of `job`, with `body` of
+  // kKeepResults. An agent that has dropped them for want of room, or forgotten
+  // the job, does not begin again.
+  void NoteKeepResults(absl::Time now, JobId job, absl::string_view body);
   // Tells how far loops have come, in records.
   void TellRounds(absl::Time now);
   // Jobs whose run or inputs have failed, fail.

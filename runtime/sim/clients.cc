@@ -8,6 +8,12 @@
 #include "runtime/base/check.h"
 
 namespace dogged {
+namespace {
+
+// Between two agents that are replaced: views settle, and copies are made.
+constexpr absl::Duration kReplaceInterval = absl::Seconds(10);
+
+}  // namespace
 
 SimClients::SimClients(SimWorld& world, NodeTable& nodes, Incarnations& lives)
     : world_(world), nodes_(nodes), lives_(lives) {
@@ -83,11 +89,22 @@ void SimClients::AwaitDone() {
     // A job that ended a moment ago is on its way to the disks.
     world_.queue.After(absl::Milliseconds(100), [this] { lives_.Blackout(); });
     world_.queue.After(absl::Seconds(5), [this] { PollClients(); });
+  } else if (all && world_.options.replaces_after_end) {
+    asks_later_ = true;
+    ReplaceFrom(0);
   } else if (all) {
     world_.is_over = true;
   } else {
     world_.queue.After(absl::Milliseconds(20), [this] { AwaitDone(); });
   }
+}
+
+void SimClients::ReplaceFrom(int founder) {
+  if (founder == world_.options.agents) return PollClients();
+  lives_.Crash(*nodes_.all()[founder]);
+  lives_.Add();
+  world_.queue.After(kReplaceInterval,
+                     [this, founder] { ReplaceFrom(founder + 1); });
 }
 
 void SimClients::ListResults(SimClient& client) {

@@ -60,12 +60,14 @@ class SimClients {
   void SayDelivered(const SimClient& client);
   // Without clients: until every agent knows that the job is done.
   void AwaitDone();
+  // Replaces the first agents from that one on; then clients read.
+  void ReplaceFrom(int founder);
 
   SimWorld& world_;
   NodeTable& nodes_;
   Incarnations& lives_;
   std::vector<SimClient> clients_;
-  bool asks_later_ = false;  // after the outage; submits nothing
+  bool asks_later_ = false;  // long after the end; submits nothing
 };
 
 }  // namespace dogged

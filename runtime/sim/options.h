@@ -34,6 +34,10 @@ struct SimOptions {
   // back with their directories; then a client comes that asks for the results.
   // With `client_stays` false.
   bool outage_after_end = false;
+  // Once every agent knows that the job is done the first agents crash, one
+  // after another, and another agent joins for each; then a client comes that
+  // asks for the results. With `client_stays` false.
+  bool replaces_after_end = false;
   // A second client attaches to the job, and begins to read, slowly, once the
   // first has all results and has told so.
   bool second_client = false;

@@ -291,6 +291,36 @@ def case_keep():
         cluster.refused(1, "fetch", short, says=gone)
 
 
+def case_replaced():
+    """Each of the agents that made the results is killed in its turn, once
+    another one has come for the one before and has its copies."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(4):
+            cluster.start()
+        name = cluster.submit(HEAT, "-D", "N=200001", "-D", "T=50")
+        cluster.call("wait", name)
+        first, _ = cluster.fetched(name)
+
+        def is_kept(status):
+            """Two copies of all that is kept."""
+            return status["jobs"][0]["kept_bytes"] >= 2 * 200001 * 8
+
+        cluster.await_status("copies", is_kept)
+        for founder in range(4):
+            cluster.agents[founder].kill()
+            cluster.agents[founder].wait()
+            # The newcomer is told of agents that are there.
+            cluster.start()
+            at = founder + 4
+            cluster.await_status(
+                "four agents", lambda s: 4 == sum(
+                    a["state"] == "alive" for a in s["agents"]), at=at)
+            cluster.await_status("copies again", is_kept, at=at)
+        second, words = cluster.fetched(name, at=7)
+        check("another digest", first == second, second)
+        check("tasks ran again", "again" not in words, words)
+
+
 def case_room():
     """Of results that take too much the oldest go; they are made again for
     who wants them, which is said."""

@@ -71,6 +71,19 @@ TEST(Outage, ResultsOutliveAllAgents) {
   }
 }
 
+// Agents die one by one after the end, each replaced by one that never had a
+// part in the job: results that are to stay do, and no task runs again.
+TEST(Outage, ResultsOutliveAllWhoMadeThem) {
+  for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(8)}) {
+    const SimOptions options{.agents = 4,
+                             .client_stays = false,
+                             .replaces_after_end = true,
+                             .job = {.keep_ms = 3600 * 1000}};
+    const Work work = RunSeeds(job, options, 10);
+    EXPECT_LT(work.executed_per_needed, 1.02);
+  }
+}
+
 // --- agents that come and go at the same moment
 
 TEST(Outage, GrowingWhileShrinking) {

@@ -68,6 +68,11 @@ class JobIndex {
   // Counts of a job that is known, for FillIn(), in a few bytes.
   void Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
             int64_t results_needed);
+  // It has: this agent had a part in the job, and has forgotten it.
+  bool HasKept(JobId job) const {
+    const Known* known = Find(job);
+    return known != nullptr && !known->kept.empty();
+  }
   // Fills in kept counts.
   void FillIn(JobSummary& summary) const;
 

@@ -31,8 +31,8 @@ enum class JobMessage : uint8_t {
   kGranted = kFirstFreeKind + 14,
 };
 
-// Empty: "I leave, and hold results of this job, which is over, that no client
-// has fetched." An agent without a part in the job begins one, to keep them.
+// Milliseconds since the end of the job: "I hold results of this job that are
+// to stay, and you have no part in it." The agent begins one, to keep them.
 inline constexpr uint8_t kKeepResults = kFirstFreeKind + 29;
 
 struct LookupBody {

@@ -11,7 +11,10 @@ bool TaskReaders::Tell(const Label& label, const Value& value, bool asks,
     if (!is_demanded && !is_here) return true;
     const bool is_done = !is_demanded && tasks_.IsDone(task);
     visit(task, is_here, is_done);
-    if (is_done || (!job_.forward && !is_demanded)) return true;
+    // After the end tasks run for demands alone. An agent that takes over
+    // results that are kept has never heard which of their readers are done.
+    const bool is_pushed = job_.forward && job_.goal.is_demanded;
+    if (is_done || (!is_pushed && !is_demanded)) return true;
     if (!value.IsNone()) {
       tasks_.MarkInput(task, use, value);
     } else if (asks && !lacks) {
