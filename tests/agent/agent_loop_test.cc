@@ -170,5 +170,44 @@ TEST_F(ServerTest, WakesForClientsWhoeverPasses) {
   EXPECT_TRUE(is_answered());
 }
 
+// A client with too many requests to write is refused before the labels of
+// another one are asked for: here of a job that nobody knows.
+TEST_F(ServerTest, RefusesRequestsBeforeTheirLabels) {
+  const std::unique_ptr<ControlPort> client =
+      ControlPort::Listen("127.0.0.1:0").value();
+  const ConnectionId connection = client->Connect(control_->address());
+  const auto ask = [&](std::vector<FilePart> parts) {
+    const WriteRequest request{
+        .job = JobId(7), .path = "/none", .parts = std::move(parts)};
+    client->Send(connection, static_cast<uint8_t>(ControlType::kWrite),
+                 request.Encode());
+  };
+  const FilePart part{.label = {.array = 0, .index = {0}},
+                      .extents = {1},
+                      .first = {0},
+                      .count = {1},
+                      .stride = {8}};
+  ask({part});
+  for (int64_t i = 0; i < FileWrites::kPendingMax; ++i) ask({});
+  ask({part});
+  std::vector<absl::StatusCode> errors;
+  const absl::Time limit = clock_.Now() + absl::FromChrono(kLong);
+  while (errors.size() < 2 && clock_.Now() < limit) {
+    std::vector<ControlEvent> events;
+    client->Poll(events);
+    for (const ControlEvent& event : events) {
+      if (event.kind == ControlEvent::Kind::kFrame &&
+          event.type == static_cast<uint8_t>(ControlType::kError)) {
+        errors.push_back(DecodeError(event.body.view()).code());
+      }
+    }
+    (void)turn_.TryPass();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(errors, (std::vector<absl::StatusCode>{
+                        absl::StatusCode::kNotFound,
+                        absl::StatusCode::kResourceExhausted}));
+}
+
 }  // namespace
 }  // namespace dogged

@@ -381,6 +381,9 @@ void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
                             absl::string_view body) {
   auto request = WriteRequest::Decode(body);
   if (!request.ok()) return SendError(from, request.status());
+  // A request that is refused has no labels made.
+  const absl::Status room = file_writes_.CheckRoom(from);
+  if (!room.ok()) return SendError(from, room);
   if (request->digests.empty() && !request->parts.empty()) {
     std::vector<Label> labels;
     for (const FilePart& part : request->parts) labels.push_back(part.label);

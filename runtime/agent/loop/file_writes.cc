@@ -6,13 +6,18 @@
 
 namespace dogged {
 
-absl::Status FileWrites::Add(ConnectionId client, WriteRequest request) {
-  int64_t& pending = pending_[client];
-  if (pending >= kPendingMax) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("more than ", kPendingMax, " requests to write"));
+absl::Status FileWrites::CheckRoom(ConnectionId client) const {
+  const auto it = pending_.find(client);
+  if (it == pending_.end() || it->second < kPendingMax) {
+    return absl::OkStatus();
   }
-  ++pending;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("more than ", kPendingMax, " requests to write"));
+}
+
+absl::Status FileWrites::Add(ConnectionId client, WriteRequest request) {
+  if (absl::Status room = CheckRoom(client); !room.ok()) return room;
+  ++pending_[client];
   if (request.parts.empty() || !request.digests.empty()) {
     writer_.Submit(client, std::move(request), {});
     return absl::OkStatus();

@@ -45,6 +45,8 @@ class FileWrites {
   // Requests that a client may have here at a time.
   static constexpr int64_t kPendingMax = 16;
 
+  // Errors: kResourceExhausted where Add() would have none.
+  absl::Status CheckRoom(ConnectionId client) const;
   // Its values are to be given, unless its parts are only read again. Errors:
   // kResourceExhausted for one request too many.
   absl::Status Add(ConnectionId client, WriteRequest request);
