@@ -4,14 +4,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -25,15 +30,43 @@ std::string ResolveLinks(const std::string& path) {
   return resolved == nullptr ? path : resolved.get();
 }
 
-// Bytes of a file's name, so that more can be added to it.
-constexpr size_t kNameMax = 200;
+// Locks all of `file` for the description that is open here; other processes
+// can't, as long as it is. Network file systems know such locks.
+bool Lock(int file) {
+  struct flock all = {};
+  all.l_type = F_WRLCK;
+  all.l_whence = SEEK_SET;
+  return fcntl(file, F_OFD_SETLK, &all) == 0;
+}
 
 // Opens a new file beside `target`, whose place it takes once it is whole.
 int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
-  const size_t begin = target.rfind('/') + 1;  // 0 without a folder
-  name = absl::StrCat(target.substr(0, begin + kNameMax), ".part-", getpid());
-  return open(name.c_str(),
-              O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+  name = absl::StrCat(UnfinishedPrefix(target), getpid());
+  while (true) {
+    const int file =
+        open(name.c_str(),
+             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file < 0 || MarkAsWritten(file)) return file;
+    close(file);
+  }
+}
+
+// Digits follow, hexadecimal ones, of which the process or the file is known.
+bool IsUnfinished(absl::string_view name, absl::string_view prefix) {
+  return absl::ConsumePrefix(&name, prefix) && !name.empty() &&
+         std::all_of(name.begin(), name.end(), absl::ascii_isxdigit);
+}
+
+// Removes the file, if its writer is dead.
+void RemoveIfStale(const std::string& path) {
+  const int file =
+      open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat status = {};
+  const bool is_ours = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                       status.st_uid == geteuid();
+  if (is_ours && Lock(file)) unlink(path.c_str());
+  close(file);
 }
 
 // Only a regular file may be replaced: a pipe would hang until somebody reads
@@ -48,6 +81,37 @@ absl::Status CheckKind(absl::string_view path, const struct stat& status) {
 }
 
 }  // namespace
+
+std::string UnfinishedPrefix(const std::string& target) {
+  // Bytes of a file's name, so that more can be added to it.
+  constexpr size_t kNameMax = 200;
+  const size_t begin = target.rfind('/') + 1;  // 0 without a folder
+  return absl::StrCat(target.substr(0, begin + kNameMax), ".part-");
+}
+
+// Where a file system has no locks nothing counts as stale.
+bool MarkAsWritten(int file) {
+  (void)Lock(file);
+  struct stat status = {};
+  return fstat(file, &status) != 0 || status.st_nlink > 0;
+}
+
+void RemoveStaleBeside(const std::string& target) {
+  const std::string prefix = UnfinishedPrefix(target);
+  const size_t begin = prefix.rfind('/') + 1;
+  const std::string folder = begin == 0 ? "./" : prefix.substr(0, begin);
+  std::error_code failed;
+  std::vector<std::string> found;
+  std::filesystem::directory_iterator entry(folder, failed);
+  for (; !failed && entry != std::filesystem::directory_iterator();
+       entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (IsUnfinished(name, absl::string_view(prefix).substr(begin))) {
+      found.push_back(absl::StrCat(folder, name));
+    }
+  }
+  for (const std::string& path : found) RemoveIfStale(path);
+}
 
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error) {
@@ -119,6 +183,7 @@ absl::StatusOr<FileWriter> FileWriter::Create(absl::string_view path) {
   if (is_there && access(target.c_str(), W_OK) != 0) {
     return FileError(path, "cannot write", errno);
   }
+  RemoveStaleBeside(target);
   std::string temporary;
   const int file =
       OpenBeside(target, is_there ? status.st_mode & 0777 : 0666, temporary);

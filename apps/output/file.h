@@ -26,6 +26,17 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
 // seldom found.
 absl::Status CheckWritable(absl::string_view path);
 
+// --- files beside a target whose place they take once they are whole
+
+// Their names begin so; digits of the writer or of the file follow.
+std::string UnfinishedPrefix(const std::string& target);
+// Locks the open `file` as one that this process writes, which ends with the
+// process. False: another process took it for stale before, and removed it.
+bool MarkAsWritten(int file);
+// Removes those of this user that a process has left which is dead, as it was
+// killed. Where a file system has no locks they stay.
+void RemoveStaleBeside(const std::string& target);
+
 // FileWriter: a file that is written piece by piece, under a temporary name in
 // its folder, and takes its place with Commit(), or is removed: its path holds
 // all of it, on disk, or what was there before. Through a symbolic link the

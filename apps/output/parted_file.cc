@@ -28,8 +28,6 @@ namespace {
 // The mark, and behind it the sign; all before the end of the header.
 constexpr int64_t kMarkBytes = 64;
 constexpr int64_t kSignBytes = 64;
-// Bytes of the file's name, so that more can be added to it.
-constexpr size_t kNameMax = 200;
 
 std::string MarkOf(const Digest& mark) {
   std::string out = absl::StrCat("dogged result ", mark.ToString(), "\n");
@@ -186,9 +184,9 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
       linked == nullptr ? AbsolutePath(std::string(path)) : linked.get();
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
+  RemoveStaleBeside(target);
   std::string temporary =
-      absl::StrCat(target.substr(0, target.rfind('/') + 1 + kNameMax), ".part-",
-                   mark.ToString().substr(0, 12));
+      absl::StrCat(UnfinishedPrefix(target), mark.ToString().substr(0, 12));
   // Agents may run as other users of the file's group.
   const mode_t mode = is_there ? status.st_mode & 07777 : 0666;
   const int file =
@@ -196,6 +194,7 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
            O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (file < 0) return FileError(path, "cannot create", errno);
   PartedFile out(path, std::move(target), std::move(temporary), header, file);
+  if (!MarkAsWritten(file)) return FileError(path, "cannot create", EAGAIN);
   const int64_t bytes = std::ssize(header) + data_bytes;
   // A full disk is found before anybody writes, where the file system can tell.
   const int room = posix_fallocate(file, 0, bytes);
@@ -239,6 +238,7 @@ absl::Status PartedFile::Commit() {
   if (again < 0) return FileError(path_, "cannot write", errno);
   const bool is_ours = IsSameFile(descriptor_, again);
   close(std::exchange(descriptor_, again));
+  (void)MarkAsWritten(descriptor_);
   if (!is_ours) {
     temporary_.clear();  // not ours to remove
     return absl::DataLossError(

@@ -2,6 +2,7 @@
 // Method: a file-size limit in a child, folders, pipes, links, modes.
 #include "apps/output/file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -53,6 +54,26 @@ TEST(File, GoesThroughASymbolicLink) {
   ASSERT_TRUE(Write(link, "fresh").ok());
   EXPECT_EQ(ContentOf(target), "fresh");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+// A writer that was killed leaves a file without a lock.
+TEST(File, RemovesWhatDeadWritersOfItLeft) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a";
+  const std::string stale = folder.Write("a.part-1", "half");
+  const std::string written = folder.Write("a.part-2", "more than half");
+  const std::string other = folder.Write("a.part-of-mine", "x");
+  const std::string others = folder.Write("ab.part-1", "x");
+  const int writer = open(written.c_str(), O_WRONLY);
+  ASSERT_TRUE(MarkAsWritten(writer));
+  ASSERT_TRUE(Write(path, "y").ok());
+  EXPECT_FALSE(std::filesystem::exists(stale));
+  EXPECT_EQ(ContentOf(written), "more than half");
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_TRUE(std::filesystem::exists(others));
+  close(writer);
+  ASSERT_TRUE(Write(path, "z").ok());
+  EXPECT_FALSE(std::filesystem::exists(written));
 }
 
 // Neither waits for somebody who reads.
