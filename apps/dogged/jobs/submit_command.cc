@@ -82,8 +82,12 @@ class Submission {
       job_options.tasks_needed = tasks_needed_;
     DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, id, job_options,
                                            relations_, TextHash(program_)));
+    is_submitted_ = true;
     return GiveInputs();
   }
+
+  // The cluster has the job, whatever becomes of it.
+  bool IsSubmitted() const { return is_submitted_; }
 
   void Print() const {
     const std::string hash = client_->record().hash.ToString();
@@ -157,6 +161,7 @@ class Submission {
   const Relations relations_;
   const int64_t tasks_needed_;
   std::unique_ptr<ClusterClient> client_;
+  bool is_submitted_ = false;
 };
 
 absl::StatusOr<LoadedProgram> Load(RunOptions& run,
@@ -184,9 +189,9 @@ ExitCode SubmitOrThrow(const SubmitOptions& options,
   Submission submission(filled, *program);
   const absl::Status status = submission.Run(
       SubmissionId(Rng(environment.entropy).Stream("submission").Next() | 1));
-  if (!status.ok()) return PrintError(status);
-  submission.Print();
-  return ExitCode::kDone;
+  // A job that fails as its inputs come has a name, too.
+  if (submission.IsSubmitted()) submission.Print();
+  return status.ok() ? ExitCode::kDone : PrintError(status);
 }
 
 }  // namespace
