@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,9 @@ struct JobEntry {
   // The newest round of a loop that its record names, and if it is the last.
   std::pair<int64_t, bool> round_told = {-1, false};
 
+  // The reason for which results that were lost are not made again, of a job
+  // that is over; else empty.
+  std::string loss;
   // Its results were here, and were dropped for want of room.
   bool is_dropped = false;
 

@@ -39,6 +39,7 @@ void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
   kernels_.Prepare(now, record.job(), entry);
   entry.leavers.clear();
   entry.is_dropped = false;
+  entry.loss.clear();
   const AgentOptions& options = agent_.options;
   entry.run = std::make_unique<JobRun>(JobDependencies{
       .self = agent_.id(),
@@ -110,6 +111,7 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
     if (!entry.troubles.empty()) takers_.ReadTroubles(now, entry);
     RaiseRounds(entry.hash, *entry.run);
     entry.run->SetResultsDemanded(running);
+    if (entry.inputs != nullptr) entry.inputs->SetOver(!running);
     if (!running && !entry.is_done) {
       EndRun(entry);  // cancelled or failed: drops its values
     } else if (!running) {
@@ -248,11 +250,23 @@ void JobLifecycle::ConcludeDone(absl::Time now, JobId job, const Digest& digest,
 
 void JobLifecycle::ReportFailures(absl::Time now) {
   std::vector<std::pair<JobId, absl::Status>> failed;
-  for (const auto& [job, entry] : table_) {
-    if (entry.run != nullptr && !entry.run->failure().ok()) {
+  for (auto& [job, entry] : table_) {
+    const bool has_failed = entry.run != nullptr && !entry.run->failure().ok();
+    const absl::Status lost =
+        entry.inputs != nullptr ? entry.inputs->lost() : absl::OkStatus();
+    const bool is_over = !records_.index().IsRunning(job);
+    if (has_failed) {
       failed.emplace_back(job, entry.run->failure());
-    } else if (entry.inputs != nullptr && !entry.inputs->lost().ok()) {
-      failed.emplace_back(job, entry.inputs->lost());
+    } else if (!lost.ok() && !is_over) {
+      failed.emplace_back(job, lost);
+    }
+    if (!is_over) {
+      entry.loss.clear();
+    } else if (has_failed) {
+      entry.loss = std::string(entry.run->failure().message());
+    } else if (entry.inputs != nullptr) {
+      // Other results that are here stay.
+      entry.loss = std::string(lost.message());
     }
   }
   for (const auto& [job, status] : failed) {

@@ -32,7 +32,8 @@ JobSummary JobReports::Summarize(JobRecord record) const {
   } else {
     out.tasks_needed = entry->tasks_needed;
     out.results_needed = entry->results_needed;
-    if (out.record.state == JobState::kRunning) out.note = NoteOf(*entry);
+    out.note =
+        out.record.state == JobState::kRunning ? NoteOf(*entry) : entry->loss;
     out.troubles =
         WordsOf(entry->troubles, agent_.membership.view()->members());
     // A job that is to begin here again has none yet.

@@ -10,7 +10,8 @@
 namespace dogged {
 namespace {
 
-// Between two agents that are replaced: views settle, and copies are made.
+// After the end, and between two agents that are replaced: views settle, and
+// copies are made.
 constexpr absl::Duration kReplaceInterval = absl::Seconds(10);
 
 }  // namespace
@@ -23,7 +24,12 @@ SimClients::SimClients(SimWorld& world, NodeTable& nodes, Incarnations& lives)
 }
 
 void SimClients::Begin() {
-  if (!world_.options.client_stays) return AwaitDone();
+  if (!world_.options.client_stays) {
+    SimClient& client = clients_.front();
+    client.contact = nodes_.all().front().get();
+    SetSupplier(*client.contact, true);
+    return AwaitDone();
+  }
   if (world_.options.second_client) AddSecondClient();
   PollClients();
 }
@@ -72,6 +78,7 @@ void SimClients::AddSecondClient() {
 }
 
 void SimClients::AwaitDone() {
+  SupplyInputs();
   bool all = nodes_.Random() != nullptr;
   for (const auto& node : nodes_.all()) {
     if (node->agent == nullptr || node->leaving) continue;
@@ -84,7 +91,16 @@ void SimClients::AwaitDone() {
     }
     all &= is_known;
   }
-  if (all && world_.options.outage_after_end) {
+  if (all) SetSupplier(*clients_.front().contact, false);
+  if (all && world_.options.lost_after_end > 0) {
+    asks_later_ = true;
+    world_.queue.After(kReplaceInterval, [this] {
+      for (int i = 0; i < world_.options.lost_after_end; ++i) {
+        lives_.Crash(*nodes_.all()[i]);
+      }
+      PollClients();
+    });
+  } else if (all && world_.options.outage_after_end) {
     asks_later_ = true;
     // A job that ended a moment ago is on its way to the disks.
     world_.queue.After(absl::Milliseconds(100), [this] { lives_.Blackout(); });
@@ -176,6 +192,7 @@ bool SimClients::PollClient(SimClient& client) {
       }
     }
   }
+  if (asks_later_ && !client.missing.empty() && HearsOfLoss()) return false;
   if (client.missing.empty() && client.rounds.HasEnded()) {
     client.is_done = true;
     SayDelivered(client);
@@ -207,6 +224,20 @@ bool SimClients::PollClient(SimClient& client) {
     nodes_.Wake(*client.contact);
   }
   return true;
+}
+
+// As in `dogged fetch`, which asks all agents.
+bool SimClients::HearsOfLoss() {
+  for (const auto& node : nodes_.all()) {
+    if (node->agent == nullptr) continue;
+    for (const JobSummary& summary :
+         node->agent->Jobs({.job = world_.job_id})) {
+      if (summary.note.empty()) continue;
+      world_.outcome.status = absl::DataLossError(summary.note);
+      world_.is_over = true;
+    }
+  }
+  return world_.is_over;
 }
 
 bool SimClients::IsStuck(SimClient& client) {

@@ -52,6 +52,8 @@ class SimClients {
   void PollClients();
   bool PollClient(SimClient& client);
   bool IsStuck(SimClient& client);
+  // An agent says that results are lost for good: the run is over.
+  bool HearsOfLoss();
   // Tells `node` whether a client that it talks to supplies inputs.
   void SetSupplier(SimNode& node, bool is_there);
   void SupplyInputs();

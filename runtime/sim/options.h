@@ -27,8 +27,9 @@ struct SimOptions {
   // of the latter: drawn.
   std::vector<Sickness> sick_agents;
   Sickness sick_joiner = Sickness::kNone;
-  // False: the client dies once it has submitted, and the run is over when
-  // every agent knows that the job is done.
+  // False: the client dies once it has submitted, or, if it has inputs, at the
+  // end of the job; and the run is over when every agent knows that the job is
+  // done.
   bool client_stays = true;
   // Once every agent knows that the job is done all agents vanish, and come
   // back with their directories; then a client comes that asks for the results.
@@ -38,6 +39,9 @@ struct SimOptions {
   // after another, and another agent joins for each; then a client comes that
   // asks for the results. With `client_stays` false.
   bool replaces_after_end = false;
+  // Once every agent knows that the job is done so many of them crash at once;
+  // then a client comes that asks for the results. With `client_stays` false.
+  int lost_after_end = 0;
   // A second client attaches to the job, and begins to read, slowly, once the
   // first has all results and has told so.
   bool second_client = false;

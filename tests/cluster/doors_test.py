@@ -20,6 +20,7 @@ from standing import Standing
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
+CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
 JACOBI = os.path.join(SOURCE, "apps", "jacobi", "jacobi.dog")
 LONG = (HEAT, "-D", "N=400001", "-D", "T=1000000")
 BAR = """
@@ -319,6 +320,50 @@ def case_replaced():
         second, words = cluster.fetched(name, at=7)
         check("another digest", first == second, second)
         check("tasks ran again", "again" not in words, words)
+
+
+def case_lost():
+    """Results died with most agents, and so did the inputs that would make
+    them again: `fetch` says so, instead of waiting for either."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(4):
+            cluster.start()
+        program = cluster.path("bar.dog")
+        with open(program, "w") as file:
+            file.write(BAR)
+        data = cluster.path("s.npy")
+        count = 2_000_000
+        write_numbers(data, count)
+        job = cluster.submit(program, "-D", f"N={count}", "--input",
+                             f"S={data}")
+        cluster.call("wait", job)
+        for agent in cluster.agents[:3]:
+            agent.kill()
+            agent.wait()
+        _, words = cluster.call("fetch", job, at=3, expect=1, timeout=60)
+        for part in ("lost with the agents that had them", "input S is lost",
+                     "submit it again with the same inputs"):
+            check(f"no word of {part!r}", part in words, words)
+
+
+def case_fails():
+    """A job that fails as its inputs come has a name all the same."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        order = 4096
+        matrix = cluster.path("zero.npy")
+        head = (f"{{'descr': '<f8', 'fortran_order': False, "
+                f"'shape': ({order}, {order}), }}").ljust(117) + "\n"
+        with open(matrix, "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" +
+                       len(head).to_bytes(2, "little") + head.encode())
+            file.truncate(10 + len(head) + 8 * order * order)
+        words, errors = cluster.call("submit", CHOLESKY, "-D", f"N={order}",
+                                     "--input", f"A={matrix}", expect=1)
+        check("no hash", len(words) == 33 and words[-1] == "\n",
+              words + errors)
+        check("no word of the cause", "positive definite" in errors, errors)
 
 
 def case_room():

@@ -120,5 +120,25 @@ TEST(Inputs, WhatNobodyHasEndsInWords) {
   }
 }
 
+// Results and inputs have died with most agents after the end: a client that
+// asks for the results hears so within seconds.
+TEST(Inputs, WhatDiedWithItsInputsEndsInWords) {
+  const Job job = WithInput(Heat1dJob(101, 20, 8));
+  SimOptions options = FewChunks(job);
+  options.client_stays = false;
+  options.lost_after_end = 5;
+  options.job.keep_ms = 3600 * 1000;
+  const auto [first, last] = SeedRange(20);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    options.seed = static_cast<uint64_t>(seed);
+    const SimOutcome outcome =
+        Cluster(options, job.Encode(), LoadInputMixKernels).Run();
+    EXPECT_THAT(std::string(outcome.status.message()),
+                testing::HasSubstr("input S is lost"))
+        << "seed " << seed << ": " << outcome.status;
+    EXPECT_LT(outcome.elapsed, absl::Seconds(30)) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace dogged

@@ -21,6 +21,7 @@ std::map<std::string, JobOverAll> JobsOf(
         job.kept_bytes += summary.kept_bytes;
       }
       job.keep_left_ms = std::max(job.keep_left_ms, summary.keep_left_ms);
+      job.results_needed = std::max(job.results_needed, summary.results_needed);
       job.tasks_needed = std::max(job.tasks_needed, summary.tasks_needed);
       job.submission_count =
           std::max(job.submission_count, summary.submissions);

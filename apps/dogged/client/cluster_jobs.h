@@ -26,6 +26,7 @@ struct JobOverAll {
   int64_t kept_labels = 0;
   int64_t kept_bytes = 0;
   int64_t keep_left_ms = 0;
+  int64_t results_needed = 0;  // 0: no live agent has had a part in it
 };
 
 // By hash.

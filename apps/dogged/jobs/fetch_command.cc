@@ -96,6 +96,7 @@ class Fetch {
       if (now.empty()) continue;
       named_ = std::move(now.front());
       DOGGED_RETURN_IF_ERROR(EndOf(named_.record()));
+      DOGGED_RETURN_IF_ERROR(CheckLoss());
       const int64_t moves =
           client_.found_count() + named_.job.stats.tasks_executed;
       if (std::exchange(known, moves) != moves ||
@@ -119,6 +120,19 @@ class Fetch {
   }
 
  private:
+  // Results that died with their agents are made again, unless an agent says
+  // that it can't.
+  absl::Status CheckLoss() const {
+    if (named_.record().state != JobState::kDone || named_.job.note.empty() ||
+        client_.HasAll()) {
+      return absl::OkStatus();
+    }
+    return absl::DataLossError(absl::StrCat(
+        "results of ", named_.ToWords(),
+        " are lost with the agents that had them, and can't be made again: ",
+        named_.job.note, "; submit it again with the same inputs"));
+  }
+
   void Show(ProgressPrinter& progress) {
     if (was_done_) return;
     Progress moment{

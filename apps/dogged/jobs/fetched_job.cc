@@ -35,6 +35,20 @@ int32_t ViewOf(const Program& program, absl::string_view array,
   return -1;
 }
 
+// The reason for which no agent has the program of a job that is over.
+std::string WhyGone(const NamedJob& named) {
+  if (named.record().is_delivered) {
+    return "its client has them, or they were forgotten";
+  }
+  // An agent that drops a job remembers that it had a part in it.
+  if (named.job.results_needed == 0) {
+    return "none of the agents that had them is here any more";
+  }
+  return named.record().options.keep_ms > 0
+             ? "the time that --keep says is over, or they took too much room"
+             : "no client came for them in time";
+}
+
 }  // namespace
 
 absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
@@ -43,11 +57,9 @@ absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
     return job;
   }
   if (named.record().state == JobState::kRunning) return job;
-  return absl::DataLossError(absl::StrCat(
-      "the results of ", named.ToWords(),
-      " are gone: they were fetched by its client, forgotten, or kept for as "
-      "long as --keep says, and no agent has its program any more; submit it "
-      "again"));
+  return absl::DataLossError(absl::StrCat("the results of ", named.ToWords(),
+                                          " are gone: ", WhyGone(named),
+                                          "; submit it again"));
 }
 
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(

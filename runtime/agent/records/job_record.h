@@ -80,7 +80,9 @@ struct JobSummary {
   int64_t results_needed = 0;
   // Submissions of the job, this one included.
   int64_t submissions = 1;
-  std::string note;  // reason for waiting, for people; mostly empty
+  // Reason for waiting, or, of a job that is over, for which results that were
+  // lost are not made again; for people, mostly empty.
+  std::string note;
   // Troubles of live agents with it, for people (troubles.h).
   std::vector<std::string> troubles;
   // Labels that this agent holds of a job that is done, their bytes in

@@ -14,6 +14,9 @@ constexpr absl::Duration kPatienceMax = absl::Seconds(10);
 // An agent that has said that it lacks a chunk may have it after this time.
 constexpr absl::Duration kAbsentTime = absl::Seconds(2);
 constexpr absl::Duration kNobodyPause = absl::Milliseconds(200);
+// Of a job that is over: agents that hold a chunk may still be on their way
+// here.
+constexpr absl::Duration kOverPatience = absl::Seconds(3);
 // Times that a giver is asked: it may have left, which no view tells apart from
 // leaving.
 constexpr int kGiverTriesMax = 16;
@@ -62,6 +65,7 @@ void ChunkSearch::AskOthers(const Pass& pass,
                             absl::Span<const AgentId> others) {
   int64_t asked_bytes = 0;
   is_nobody_left_ = false;
+  lost_ = absl::OkStatus();
   absl::btree_map<AgentId, ChunkPositions> messages;
   for (auto& [at, search] : searches_) {
     const int64_t bytes = layout_.BytesOf(at);
@@ -136,14 +140,19 @@ void ChunkSearch::NoteAbsent(absl::Time now, AgentId from,
 void ChunkSearch::NoteLost(absl::Time now, int64_t at, const Search& search) {
   if (!readers_.IsAwaited(at)) return;
   is_nobody_left_ = true;
-  if (now - search.since < limits_.input_patience || !lost_.ok()) return;
+  const absl::Duration patience =
+      is_over_ ? std::min(kOverPatience, limits_.input_patience)
+               : limits_.input_patience;
+  if (now - search.since < patience || !lost_.ok()) return;
   const ChunkId& id = layout_.IdOf(at);
   const DenseBox box = layout_.GridOf(id.input).BoxOf(id.index);
   lost_ = absl::DataLossError(absl::StrCat(
       "input ", layout_.NameOf(id.input),
       " is lost: no agent has its elements from ", box.first.ToString(),
-      " on any more, and no client is there that has the "
-      "file; run the same command again"));
+      " on any more",
+      is_over_ ? ""
+               : ", and no client is there that has the file; run the same "
+                 "command again"));
 }
 
 std::string ChunkSearch::Note() const {

@@ -40,6 +40,9 @@ class ChunkSearch {
   void End(int64_t at) { searches_.erase(at); }
   void EndAll() { searches_.clear(); }
   bool IsOpen(int64_t at) const { return searches_.contains(at); }
+  // The job is over, or runs again: clients that want its results bring no
+  // inputs, so nothing is waited for.
+  void SetOver(bool is_over) { is_over_ = is_over; }
   // A client is there that has all inputs: nothing is lost.
   void EndForClient();
   // Asks `others`, which live, and keepers that may have left.
@@ -85,6 +88,7 @@ class ChunkSearch {
   absl::btree_map<AgentId, absl::Time> heard_;
   AgentId likely_;               // had the last one that was asked for
   bool is_nobody_left_ = false;  // for one of them, now
+  bool is_over_ = false;
   absl::Status lost_;
 };
 

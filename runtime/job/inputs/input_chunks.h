@@ -115,11 +115,14 @@ class InputChunks {
   void OnDisk(const ValueStore::Event& event);
   // Copies chunks that lie in the arena of an owner that has gone.
   void CopyOrphans() { held_.CopyOrphans(); }
+  // The job is over, and stays for its results; or it runs again.
+  void SetOver(bool is_over) { search_.SetOver(is_over); }
   // The job has ended: chunks that no task uses go.
   void Release();
 
-  // OK; or the reason for which the job ends: no agent has had, for long, a
-  // chunk that a task waits for.
+  // OK; or the reason for which the job ends, or results of one that is over
+  // are not made again: no agent has had, for long, a chunk that a task waits
+  // for.
   const absl::Status& lost() const { return search_.lost(); }
   // Says that tasks wait for what no agent has, for people; else empty.
   std::string Note() const { return search_.Note(); }
