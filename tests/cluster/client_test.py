@@ -204,6 +204,16 @@ def case_refused(_):
               == [{"array": "v", "type": "double", "shape": [9000]}])
         answer = client.ask("check", colour="red", expect=2, **program)
         check("field", "colour" in answer["error"]["message"], answer)
+        for wrong, word in (({}, "seeds"), ({"seeds": [-1]}, "seeds"),
+                            ({"seeds": [0.5]}, "seeds"), ({"seeds": []}, "seed"),
+                            ({"seeds": [1], "faults": "crush=1"}, "crush"),
+                            ({"seeds": [1], "agents": 0}, "agents"),
+                            ({"seeds": [1], "claims": 1}, "claims")):
+            answer = client.ask("sim", expect=2, **program, **wrong)
+            check("sim", word in answer["error"]["message"], answer)
+        answer = client.ask("sim", [memory(data)], inputs=[v], descriptors=1,
+                            seeds=[1, 2], agents=3, **program)
+        check("seeds", (answer["seeds"], answer["failed"]) == (2, 0), answer)
         for do in ("result", "cancel", "forget"):
             client.ask(do, run=7, expect=2)
         # After all this it works.
@@ -316,6 +326,11 @@ def case_ends(folder):
     for one in watched:
         ready, _, _ = select.select([one], [], [], 60)
         check("a process is left", ready)
+    with Client() as client:  # it ends before all seeds have run
+        client.socket.sendall(json.dumps(
+            {"id": 1, "do": "sim", "file": "h.dog", "seeds": list(range(10000)),
+             "text": HALVE.replace("0:N-1\ntask", "0:N-1 else i\ntask"),
+             "faults": "crash=1"}).encode() + b"\n")
 
 
 if __name__ == "__main__":

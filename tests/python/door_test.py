@@ -382,7 +382,7 @@ def case_page():
     os.chdir(SOURCE)
     with open(os.path.join("docs", "PYTHON.md"), encoding="utf-8") as page:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
-    check("blocks", len(blocks) == 5, len(blocks))
+    check("blocks", len(blocks) == 6, len(blocks))
     solved = {}
     for block in blocks:
         names = {}
@@ -392,6 +392,101 @@ def case_page():
           == (401, 401) and 0 < drawn[0][1].max() < 100, drawn)
     check("residual",
           abs(solved["a"] @ solved["x"] - solved["b"]).max() < 1e-9)
+
+
+# Counts its calls, so no run agrees with another.
+DRIFT = r"""
+#include <stdint.h>
+struct value { void* data; int64_t rank; const int64_t* extents; int64_t type; };
+int drift(const struct value* in, struct value* out, const double* numbers) {
+  static int calls = 0;
+  ++calls;
+  for (int i = 0; i < 4; ++i)
+    ((double*)out[0].data)[i] = ((const double*)in[0].data)[i] + calls;
+  return 0;
+}
+"""
+DRIFTING = """\
+param STEPS = 2
+array A(i = 0:1)(k = 0:STEPS) : double [4]
+kernel drift(in a, out b) from "drift.so"
+input A(i)(0) for i = 0:1
+task next
+  creates A(i)(k) as b
+  for i = 0:1  k = 1:STEPS
+  using A(i)(k-1) as a
+  call drift(a, b)
+end task
+result A(:)(STEPS)
+"""
+
+
+def case_sim():
+    """Seeds under faults: counts, replay of one that fails, mistakes."""
+    program = dogged.load(HEAT, N=40, T=12)
+    how = {"agents": 4, "crash": 1, "pause": 1, "drop": 0.02}
+    result = dogged.sim(program, seeds=range(3, 7), **how)
+    check("counts", result.seeds == 4 and result.faults >= 8
+          and result.tasks_executed >= result.tasks_needed > 0
+          and result.held_labels_max > 0 and result.virtual_seconds > 0, result)
+    check("again", dogged.sim(program, seeds=range(3, 7), **how) == result)
+    check("one seed", dogged.sim(program, seeds=[6], **how).trace_digest
+          == result.trace_digest)
+    said = subprocess.run(
+        [DOGGED, "sim", HEAT, "-D", "N=40", "-D", "T=12", "--agents", "4",
+         "--seeds", "6:6", "--faults", "crash=1,pause=1,drop=0.02", "--json"],
+        capture_output=True, text=True, check=True).stdout
+    check("the command", result.trace_digest in said, said)
+    v = np.arange(20.0).reshape(5, 4)
+    check("input", dogged.sim(dogged.program(COPY), {"v": v}, seeds=range(2),
+                              crash=1).seeds == 2)
+    raises(dogged.Mistyped, lambda: dogged.sim(dogged.program(COPY)), "input v")
+    raises(dogged.Mistyped, lambda: dogged.sim(program, crush=2), "crush=2")
+    raises(dogged.Mistyped, lambda: dogged.sim(program, seeds=[]), "seeds")
+    raises(dogged.Mistyped, lambda: dogged.sim(program, seeds=[-1]), "seeds")
+    raises(dogged.Mistyped, lambda: dogged.sim(program, agents=0), "agents")
+    raises(TypeError, lambda: dogged.sim(COPY), "dogged.program")
+    with tempfile.TemporaryDirectory(prefix="it's ") as folder:
+        with open(os.path.join(folder, "drift.c"), "w") as file:
+            file.write(DRIFT)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "drift.so", "drift.c"],
+                       cwd=folder, check=True)
+        path = os.path.join(folder, "a drift.dog")
+        with open(path, "w") as file:
+            file.write(DRIFTING)
+        program = dogged.load(path, STEPS=3)
+        inputs = {"A": np.arange(8.0)}
+        call = "agents=5, replicas=2, search_only=False, claims=True, crash=1)"
+        error = raises(
+            dogged.SimFailed, lambda: dogged.sim(
+                program, inputs, seeds=range(7, 99), agents=5, crash=1),
+            "seed 7: ", "replay: " + error_call(True, call))
+        check("parts", (error.seed, error.command, error.status,
+                        error.report["seeds"]) == (7, None, 1, 1), vars(error))
+        again = raises(dogged.SimFailed, lambda: eval(
+            error.replay, {"dogged": dogged, "program": program,
+                           "inputs": inputs}))
+        check("again", str(again) == str(error), str(again))
+        # Without an input, the command is told besides.
+        with open(path, "w") as file:
+            file.write(DRIFTING.replace("i = 0:1\n", "i = 0:1 else call "
+                                        "general(A, i, 0)\n", 1)
+                       .replace("\nkernel", "\nkernel general(out a, row, "
+                                "column)\nkernel", 1).replace("[4]", "[2, 2]"))
+        program = dogged.load(path)
+        error = raises(dogged.SimFailed, lambda: dogged.sim(
+            program, seeds=[2**64 - 1], agents=5, crash=1), "dogged sim ",
+            "replay: " + error_call(False, call, 2**64 - 1))
+        done = subprocess.run(
+            'dogged() { "$DOGGED" "$@"; }; ' + error.command, shell=True,
+            capture_output=True, text=True)
+        check("the command", done.returncode == 1
+              and f"seed {2**64 - 1}: " in done.stderr, done)
+
+
+def error_call(has_inputs, rest, seed=7):
+    return (f"dogged.sim(program{', inputs' if has_inputs else ''}, "
+            f"seeds=[{seed}], {rest}")
 
 
 def plate():

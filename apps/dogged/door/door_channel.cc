@@ -47,6 +47,12 @@ DoorChannel::DoorChannel(int in, int out)
       out_(out),
       is_socket_(IsUnixSocket(in) && (in == out || IsUnixSocket(out))) {}
 
+bool DoorChannel::HasGone() const {
+  pollfd looked = {.fd = in_, .events = POLLRDHUP, .revents = 0};
+  return poll(&looked, 1, 0) > 0 &&
+         (looked.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
 absl::StatusOr<bool> DoorChannel::Receive(absl::Duration patience) {
   pollfd waiting = {.fd = in_, .events = POLLIN, .revents = 0};
   const int64_t ms = absl::ToInt64Milliseconds(patience);

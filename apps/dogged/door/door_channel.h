@@ -65,6 +65,8 @@ class DoorChannel {
   absl::Status Write(absl::string_view line,
                      absl::Span<const int> descriptors = {});
   bool CarriesDescriptors() const { return is_socket_; }
+  // The other side has gone, whatever it has said before.
+  bool HasGone() const;
 
  private:
   // Waits for bytes, and takes them in. False if none came.

@@ -120,6 +120,22 @@ absl::StatusOr<std::vector<std::string>> DoorRequest::Texts(
   return out;
 }
 
+absl::StatusOr<std::vector<uint64_t>> DoorRequest::Seeds(
+    const char* key) const {
+  std::vector<uint64_t> out;
+  const auto it = fields_.find(key);
+  const bool is_list =
+      it != fields_.end() && it->is_array() && it->size() <= kListMax &&
+      std::all_of(it->begin(), it->end(),
+                  [](const auto& one) { return one.is_number_unsigned(); });
+  if (!is_list) {
+    return Wrong(key, absl::StrCat("a list of at most ", kListMax,
+                                   " whole numbers from 0"));
+  }
+  for (const auto& one : *it) out.push_back(one.template get<uint64_t>());
+  return out;
+}
+
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>>
 DoorRequest::Pairs(const char* key) const {
   std::vector<std::pair<std::string, std::string>> out;

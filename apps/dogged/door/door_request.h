@@ -42,6 +42,8 @@ class DoorRequest {
   absl::StatusOr<double> Seconds(const char* key) const;
   absl::StatusOr<bool> Flag(const char* key) const;
   absl::StatusOr<std::vector<std::string>> Texts(const char* key) const;
+  // Whole numbers from 0.
+  absl::StatusOr<std::vector<uint64_t>> Seeds(const char* key) const;
   // The pairs of an object whose values are texts.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> Pairs(
       const char* key) const;

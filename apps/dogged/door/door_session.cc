@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/find_agents.h"
+#include "apps/dogged/door/door_sim.h"
 #include "apps/dogged/door/shared_values.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/diagnostics_json.h"
@@ -44,6 +45,24 @@ nlohmann::ordered_json ErrorAnswer(
 
 std::vector<int64_t> Extents(const Shape& shape) {
   return {shape.begin(), shape.end()};
+}
+
+absl::StatusOr<std::map<std::string, Value>> InputsOf(
+    const DoorRequest& request,
+    const std::vector<OwnedDescriptor>& descriptors) {
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<DoorInput> inputs,
+                          request.Inputs("inputs"));
+  if (inputs.size() != descriptors.size()) {
+    return absl::NotFoundError(
+        absl::StrCat(inputs.size(), " inputs want as many descriptors, not ",
+                     descriptors.size()));
+  }
+  std::map<std::string, Value> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    DOGGED_ASSIGN_OR_RETURN(out[inputs[i].array],
+                            InputOf(inputs[i], descriptors[i]));
+  }
+  return out;
 }
 
 }  // namespace
@@ -118,6 +137,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Do(
     const DoorRequest& request) {
   const std::string& name = request.name();
   if (name == "check") return Check(request);
+  if (name == "sim") return Sim(request);
   if (name == "open") return Open(request);
   if (name == "start") return Start(request);
   if (name == "submit") return Submit(request);
@@ -126,7 +146,8 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Do(
   if (name == "forget") return Forget(request);
   if (name == "status") return Status(request);
   return absl::NotFoundError(absl::StrCat(
-      "\"do\" is check, open, start, submit, result, cancel, forget or status",
+      "\"do\" is check, sim, open, start, submit, result, cancel, forget or "
+      "status",
       name.empty() ? "" : ", and not what this line says"));
 }
 
@@ -303,32 +324,49 @@ std::vector<std::string> DoorSession::Addresses() const {
   return out;
 }
 
-absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
+absl::StatusOr<std::vector<OwnedDescriptor>> DoorSession::TakeDescriptors(
     const DoorRequest& request) {
-  // First of all: a line that is refused has taken its descriptors, too.
   DOGGED_ASSIGN_OR_RETURN(
       const int64_t count,
       request.Number("descriptors", 0, DoorChannel::kDescriptorsMax, 0));
+  return channel_.Take(static_cast<size_t>(count));
+}
+
+absl::StatusOr<DoorSession::Answer> DoorSession::Sim(
+    const DoorRequest& request) {
   DOGGED_ASSIGN_OR_RETURN(const std::vector<OwnedDescriptor> descriptors,
-                          channel_.Take(static_cast<size_t>(count)));
+                          TakeDescriptors(request));
+  DOGGED_RETURN_IF_ERROR(request.AllowOnly(
+      {"file", "text", "parameters", "want", "inputs", "descriptors", "seeds",
+       "agents", "replicas", "faults", "search_only", "claims"}));
+  DOGGED_ASSIGN_OR_RETURN(const DoorSim sim, DoorSim::Of(request));
+  RunOptions run;
+  run.program.agents = sim.options.agents;
+  run.program.workers = 1;
+  GivenProgram given;
+  DOGGED_ASSIGN_OR_RETURN(given.inputs, InputsOf(request, descriptors));
+  DOGGED_ASSIGN_OR_RETURN(const LoadedProgram loaded,
+                          Load(request, run, given, /*may_lack_inputs=*/false));
+  Answer out;
+  DOGGED_ASSIGN_OR_RETURN(out.fields, sim.Run(loaded.job, environment_, [this] {
+    return channel_.HasGone();
+  }));
+  return out;
+}
+
+absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
+    const DoorRequest& request) {
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<OwnedDescriptor> descriptors,
+                          TakeDescriptors(request));
   DOGGED_RETURN_IF_ERROR(request.AllowOnly(
       {"file", "text", "parameters", "want", "inputs", "descriptors",
        "replicas", "keep_seconds", "redo_seconds"}));
   if (!is_open_) {
     return absl::NotFoundError("no cluster is open: say \"open\" first");
   }
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<DoorInput> inputs,
-                          request.Inputs("inputs"));
-  if (inputs.size() != descriptors.size()) {
-    return absl::NotFoundError(absl::StrCat(
-        inputs.size(), " inputs want as many descriptors, not ", count));
-  }
   RunOptions run = cluster_;
   GivenProgram given;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    DOGGED_ASSIGN_OR_RETURN(given.inputs[inputs[i].array],
-                            InputOf(inputs[i], descriptors[i]));
-  }
+  DOGGED_ASSIGN_OR_RETURN(given.inputs, InputsOf(request, descriptors));
   DOGGED_ASSIGN_OR_RETURN(
       const int64_t replicas,
       request.Number("replicas", 1, JobOptions::kReplicasMax, 0));

@@ -45,6 +45,7 @@ class DoorSession {
   void Serve(absl::string_view line);
   absl::StatusOr<Answer> Do(const DoorRequest& request);
   absl::StatusOr<Answer> Check(const DoorRequest& request);
+  absl::StatusOr<Answer> Sim(const DoorRequest& request);
   absl::StatusOr<Answer> Open(const DoorRequest& request);
   absl::StatusOr<Answer> Start(const DoorRequest& request);
   absl::StatusOr<Answer> Submit(const DoorRequest& request);
@@ -53,6 +54,10 @@ class DoorSession {
   absl::StatusOr<Answer> Forget(const DoorRequest& request);
   absl::StatusOr<Answer> Status(const DoorRequest& request);
 
+  // Descriptors that came with a request, which has to take them before
+  // anything else: a line that is refused has taken its own, too.
+  absl::StatusOr<std::vector<OwnedDescriptor>> TakeDescriptors(
+      const DoorRequest& request);
   // The program that a request gives, compiled for `run`, whose `given` is set.
   absl::StatusOr<LoadedProgram> Load(const DoorRequest& request,
                                      RunOptions& run, GivenProgram& given,

@@ -11,9 +11,10 @@ See docs/PYTHON.md.
 from ._cluster import Cluster, agents, connect, join_file
 from ._errors import (Cancelled, ClientGone, DoggedError, DoggedWarning,
                       ForkedError, Interrupted, JobFailed, Mistyped, NoAgents,
-                      NoRoom, ProgramError)
+                      NoRoom, ProgramError, SimFailed)
 from ._program import Program, load, program
 from ._run import Run
+from ._sim import SimResult, sim
 from .builder import Builder, where
 
 __version__ = "0.1.0"
@@ -21,5 +22,5 @@ __all__ = [
     "Builder", "Cancelled", "ClientGone", "Cluster", "DoggedError",
     "DoggedWarning",
     "ForkedError", "Interrupted", "JobFailed", "Mistyped", "NoAgents", "NoRoom",
-    "Program", "ProgramError", "Run", "agents", "connect", "join_file", "load",
-    "program", "where"]
+    "Program", "ProgramError", "Run", "SimFailed", "SimResult", "agents",
+    "connect", "join_file", "load", "program", "sim", "where"]

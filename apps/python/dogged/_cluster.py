@@ -17,6 +17,30 @@ from ._values import to_descriptor
 Path = Union[str, "os.PathLike[str]"]
 
 
+def send_inputs(door: Door, do: str, program: Program,
+                inputs: Mapping[str, Any], **fields: Any) -> Answer:
+    """The answer to a request about a program, with its inputs in memory."""
+    about: List[Dict[str, Any]] = []
+    memory: List[int] = []
+    try:
+        for name, value in inputs.items():
+            kind = program.inputs.get(name, (None, ()))[0]
+            one, descriptor = to_descriptor(str(name), value, kind)
+            about.append(one)
+            memory.append(descriptor)
+        for name, (kind, shape) in program.inputs.items():
+            if name in inputs:
+                continue
+            raise Mistyped(
+                f"input {name} is wanted, of shape {shape}, {kind}: "
+                f"inputs={{{name!r}: array}}")
+    except BaseException:
+        for descriptor in memory:
+            os.close(descriptor)
+        raise
+    return door.ask(do, memory, inputs=about, **program.fields(), **fields)
+
+
 class Cluster:
     """Where jobs run; made by agents(), connect() and join_file()."""
 
@@ -48,35 +72,15 @@ class Cluster:
         wants = [want] if isinstance(want, str) else list(want)
         if wants:
             program = program.with_(wants)
-        about: List[Dict[str, Any]] = []
-        memory: List[int] = []
-        try:
-            for name, value in (inputs or {}).items():
-                kind = program.inputs.get(name, (None, ()))[0]
-                one, descriptor = to_descriptor(str(name), value, kind)
-                about.append(one)
-                memory.append(descriptor)
-        except BaseException:
-            for descriptor in memory:
-                os.close(descriptor)
-            raise
-        missing = [name for name in program.inputs if name not in (inputs or {})]
-        if missing:
-            for descriptor in memory:
-                os.close(descriptor)
-            kind, shape = program.inputs[missing[0]]
-            raise Mistyped(
-                f"input {missing[0]} is wanted, of shape {shape}, {kind}: "
-                f"submit(program, inputs={{{missing[0]!r}: array}})")
-        fields = program.fields()
+        options: Dict[str, Any] = {"keep_seconds": float(keep),
+                                   "redo_seconds": float(redo_at_most)}
         if replicas:
-            fields["replicas"] = replicas
+            options["replicas"] = replicas
         door = weakref.ref(self._door)
         pid = os.getpid()
-        answer = self._door.ask(
-            "submit", memory, inputs=about, keep_seconds=float(keep),
-            redo_seconds=float(redo_at_most),
-            on_abandon=lambda late: _forget(door, late["run"], pid), **fields)
+        answer = send_inputs(
+            self._door, "submit", program, inputs or {},
+            on_abandon=lambda late: _forget(door, late["run"], pid), **options)
         if "warning" in answer:
             warnings.warn(answer["warning"], DoggedWarning, stacklevel=2)
         run = Run(self._door, program, answer["run"], answer["job"])

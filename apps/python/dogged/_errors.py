@@ -59,6 +59,22 @@ class Cancelled(JobFailed):
     """The job was cancelled."""
 
 
+class SimFailed(JobFailed):
+    """sim(): a seed whose run failed, or gave other bits than a serial run.
+
+    seed     the first one
+    replay   the call that runs it again; command the same for a shell, or None
+    report   totals up to it, as of a SimResult
+    """
+
+    def __init__(self, message: str, answer: Optional[Mapping[str, Any]] = None):
+        super().__init__(message, answer)
+        answer = answer or {}
+        self.seed: Optional[int] = answer.get("seed")
+        self.replay: Optional[str] = answer.get("replay")
+        self.command: Optional[str] = answer.get("command")
+
+
 class Mistyped(DoggedError, ValueError):
     """Something that is not there: a file, a result, a flag, an address."""
 
