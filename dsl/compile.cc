@@ -185,6 +185,12 @@ CheckOptions CheckOptionsOf(const CompileOptions& options,
   return out;
 }
 
+std::map<std::string, Shape> ShapesOf(const CompileOptions& options) {
+  std::map<std::string, Shape> out;
+  for (const auto& [array, value] : options.inputs) out[array] = value.shape();
+  return out;
+}
+
 // Compile, but for whose mistake it is.
 absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     const CompileOptions& options,
@@ -209,7 +215,12 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
   const ast::Program tree = Parse(diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  const CheckOptions check = CheckOptionsOf(options, registry);
+  CheckOptions check = CheckOptionsOf(options, registry);
+  facts.taken = TakeParameters(tree, check, ShapesOf(options), diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  for (const TakenParameter& one : facts.taken) {
+    check.parameters.emplace_back(one.name, absl::StrCat(one.value));
+  }
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
@@ -237,7 +248,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
         {.name = "source", .kind = "c", .body = std::move(source)});
   }
   job.source = WithoutFiles(whole_text, tree);
-  job.parameters = options.parameters;
+  job.parameters = check.parameters;
   facts.footprint = absl::StartsWith(how, kPointByPoint)
                         ? PointFootprintOf(points)
                         : FootprintOf(points);

@@ -16,6 +16,7 @@
 #include "dsl/lower/footprint.h"
 #include "dsl/lower/nest_lowering.h"
 #include "dsl/lower/selections.h"
+#include "dsl/lower/taken_parameters.h"
 #include "dsl/results.h"
 #include "dsl/text/diagnostics.h"
 #include "dsl/text/include.h"
@@ -70,6 +71,7 @@ struct ProgramFacts {
     std::string kernel;  // empty: by an expression
   };
   std::vector<MadeInput> made;
+  std::vector<TakenParameter> taken;
 };
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in

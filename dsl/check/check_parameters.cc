@@ -146,6 +146,42 @@ bool DefaultValue(CheckContext& context, const ast::Parameter& declared,
   return true;
 }
 
+void CheckInputsOf(CheckContext& context, const ast::Program& program,
+                   const ast::Parameter& declared) {
+  if (!declared.from.empty() && declared.element != ElementType::kInt64) {
+    context.diagnostics.Error(
+        Code::kParameter, declared.name.range,
+        absl::StrCat("parameter ", declared.name.text, " is of type ",
+                     ElementName(declared.element),
+                     ", and shapes of inputs have integers alone"));
+  }
+  std::vector<std::string> inputs;
+  for (const ast::Input& input : program.inputs) {
+    inputs.push_back(input.ref.array.text);
+  }
+  for (const ast::Name& name : declared.from) {
+    if (absl::c_linear_search(inputs, name.text)) continue;
+    context.diagnostics
+        .Error(Code::kUnknownName, name.range,
+               absl::StrCat("there is no input ", name.text,
+                            DidYouMean(name.text, inputs)))
+        .Help(
+            absl::StrCat("behind `from` stand inputs, of whose files' shapes ",
+                         declared.name.text, " is made"));
+  }
+}
+
+std::string HelpWithoutValue(const ast::Parameter& declared) {
+  std::string out =
+      absl::StrCat("give it one:  -D ", declared.name.text, "=...");
+  if (!declared.from.empty()) {
+    const std::string& array = declared.from.front().text;
+    absl::StrAppend(&out, "  or the file that has it:  --input ", array, "=",
+                    array, ".npy");
+  }
+  return out;
+}
+
 void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
   CheckedParameter out;
   out.name = declared.name.text;
@@ -172,7 +208,7 @@ void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
     context.diagnostics
         .Error(Code::kParameter, out.range,
                absl::StrCat("parameter ", out.name, " has no value"))
-        .Help(absl::StrCat("give it one:  -D ", out.name, "=..."));
+        .Help(HelpWithoutValue(declared));
   }
   if (out.integer >= kParameterMax || out.integer <= -kParameterMax) {
     context.diagnostics.Error(
@@ -188,6 +224,7 @@ void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
 
 void CheckParameters(CheckContext& context, const ast::Program& program) {
   for (const ast::Parameter& declared : program.parameters) {
+    CheckInputsOf(context, program, declared);
     CheckParameter(context, declared);
   }
   std::vector<std::string> names;

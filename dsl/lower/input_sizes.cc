@@ -2,12 +2,11 @@
 
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/kernels/point_kernels.h"
-#include "dsl/lower/lower.h"
-#include "dsl/text/diagnostics.h"
+#include "dsl/lower/input_shapes.h"
 
 namespace dogged::dsl {
 namespace {
@@ -17,17 +16,19 @@ class SizeSearch {
   SizeSearch(const ast::Program& tree, CheckOptions options,
              absl::string_view array, const Shape& shape)
       : tree_(tree),
-        options_(std::move(options)),
+        given_(options.parameters),
+        files_(options.input_files),
+        shapes_(tree, std::move(options)),
         array_(array.data(), array.size()),
         shape_(shape) {}
 
   std::string Run() {
-    const std::optional<CheckedProgram> program = Checked(options_.parameters);
+    const std::optional<CheckedProgram> program = shapes_.Checked(given_);
     if (!program) return "";
     for (int d = 0; d < shape_.size(); ++d) {
       if (!Reach(d, *program)) return "";
     }
-    if (chosen_.empty() || Wanted(All()) != shape_) return "";
+    if (chosen_.empty() || Wanted() != shape_) return "";
     std::string out = "; it does with ";
     for (const auto& [name, text] : chosen_) {
       absl::StrAppend(&out, " -D ", name, "=", text);
@@ -39,7 +40,7 @@ class SizeSearch {
   // The chosen parameters, and the given ones that were not chosen.
   ParameterValues All() const {
     ParameterValues out = chosen_;
-    for (const auto& given : options_.parameters) {
+    for (const auto& given : given_) {
       bool is_chosen = false;
       for (const auto& chosen : chosen_)
         is_chosen |= chosen.first == given.first;
@@ -48,49 +49,22 @@ class SizeSearch {
     return out;
   }
 
-  std::optional<CheckedProgram> Checked(const ParameterValues& values) const {
-    CheckOptions options = options_;
-    options.parameters = values;
-    Diagnostics silent("", "");
-    CheckedProgram program = Check(tree_, options, silent);
-    if (silent.HasErrors()) return std::nullopt;
-    return program;
-  }
-
   // The shape of the input; empty if there is none.
-  Shape Wanted(const ParameterValues& values) const {
-    std::optional<CheckedProgram> program = Checked(values);
-    if (!program) return {};
-    program->results.clear();
-    std::vector<CheckedTask> tasks = std::move(program->tasks);
-    program->tasks.clear();
-    for (CheckedTask& task : tasks) {
-      const CheckedRef& ref = task.creates.front().ref;
-      if (task.body == CheckedTask::Body::kFile &&
-          program->arrays[ref.array].name == array_) {
-        program->tasks.push_back(std::move(task));
-        break;
-      }
-    }
-    Diagnostics silent("", "");
-    const PointProgram points = MakePointProgram(*program, "", silent);
-    if (points.classes.empty() || silent.HasErrors()) return {};
-    return WantedShape(points.classes.front().input);
-  }
+  Shape Wanted() const { return shapes_.Wanted(All(), array_); }
 
   // Dimension d of the shape, by one more parameter if need be.
   bool Reach(int d, const CheckedProgram& program) {
-    const Shape now = Wanted(All());
+    const Shape now = Wanted();
     if (now.size() != shape_.size()) return false;
     if (now[d] == shape_[d]) return true;
     for (const CheckedParameter& parameter : program.parameters) {
       if (parameter.element != ElementType::kInt64 ||
-          IsChosen(parameter.name)) {
+          IsChosen(parameter.name) || IsOfOthers(parameter.name)) {
         continue;
       }
       const auto extent = [&](int64_t value) -> int64_t {
         chosen_.emplace_back(parameter.name, absl::StrCat(value));
-        const Shape shape = Wanted(All());
+        const Shape shape = Wanted();
         if (shape.size() == shape_.size() && shape[d] == shape_[d]) return -1;
         chosen_.pop_back();
         return shape.size() == shape_.size() ? shape[d] : now[d];
@@ -112,8 +86,24 @@ class SizeSearch {
     return false;
   }
 
+  // The program takes it from another input, whose file is there.
+  bool IsOfOthers(const std::string& name) const {
+    for (const ast::Parameter& parameter : tree_.parameters) {
+      if (parameter.name.text != name || parameter.from.empty()) continue;
+      bool is_from_file = false;
+      for (const ast::Name& from : parameter.from) {
+        if (from.text == array_) return false;
+        is_from_file |= files_.count(from.text) > 0;
+      }
+      return is_from_file;
+    }
+    return false;
+  }
+
   const ast::Program& tree_;
-  const CheckOptions options_;
+  const ParameterValues given_;
+  const std::set<std::string> files_;
+  const InputShapes shapes_;
   const std::string array_;
   const Shape shape_;
   ParameterValues chosen_;

@@ -119,10 +119,11 @@ struct Dimension {
   Range range;
 };
 
-// param N : int64 = 5001
+// param N : int64 from A, B = 5001
 struct Parameter {
   Name name;
   ElementType element = ElementType::kInt64;
+  std::vector<Name> from;  // inputs
   std::optional<Expr> value;
   SourceRange range;
 };

@@ -29,7 +29,9 @@ constexpr std::array<absl::string_view, 28> kTexts = {
     "has\n"
     "one meaning: take another one.\n",
     "A parameter without a value, or with one of the wrong type. Give it a\n"
-    "default, `param N = 100`, or a value, `-D N=100`.\n",
+    "default, `param N = 100`, or a value, `-D N=100`. One that is taken from\n"
+    "the shapes of inputs, `param N from A = 100`, has to follow from these\n"
+    "alone, and be the same by each of them.\n",
     "Operands that don't fit: a condition where a number must stand, a real\n"
     "number where an integer must. Convert with int64(a) or double(a).\n",
     "Indices, ranges and conditions are sums of indices times numbers, so "

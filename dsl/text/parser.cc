@@ -147,6 +147,11 @@ class Parser : private ReferenceParser {
     const SourceRange begin = Next().range;
     out.name = TakeName("the name of a parameter");
     if (Accept(":")) out.element = Element();
+    if (Accept("from")) {
+      do {
+        out.from.push_back(TakeName("the name of an input"));
+      } while (Accept(","));
+    }
     if (Accept("=")) out.value = Expression();
     out.range = Since(begin);
     return out;

@@ -152,6 +152,10 @@ std::string Text(const ast::Parameter& p) {
   if (p.element != ElementType::kInt64) {
     absl::StrAppend(&out, " : ", ElementName(p.element));
   }
+  for (const ast::Name& name : p.from) {
+    absl::StrAppend(&out, &name == &p.from.front() ? " from " : ", ",
+                    name.text);
+  }
   return absl::StrCat(out, Text(" = ", p.value), "\n");
 }
 

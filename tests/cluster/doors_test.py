@@ -24,7 +24,7 @@ CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
 JACOBI = os.path.join(SOURCE, "apps", "jacobi", "jacobi.dog")
 LONG = (HEAT, "-D", "N=400001", "-D", "T=1000000")
 BAR = """
-param N = 9001
+param N from S = 9001
 param T = 3
 input S(i) for i = 0:N-1
 task start
@@ -176,9 +176,10 @@ def case_inputs():
         data = cluster.path("s.npy")
         count = 2_000_000
         write_numbers(data, count)
-        arguments = (program, "-D", f"N={count}", "--input", f"S={data}")
-        expected = json.loads(call("run", *arguments, "--json")[0])
-        job = cluster.submit(*arguments)
+        arguments = (program, "--input", f"S={data}")
+        expected = json.loads(call("run", *arguments, "-D", f"N={count}",
+                                   "--json")[0])
+        job = cluster.submit(*arguments)  # N is by the file
         supplied = max(j["input_bytes_supplied"]
                        for j in cluster.status()["jobs"])
         check("not all of the input", supplied == 8 * count, supplied)

@@ -166,6 +166,40 @@ def case_lapack():
                   64 * n * EPS * largest(f))
 
 
+def case_taken():
+    """Numbers that are taken from the files, which have to fit each other."""
+    with Folder() as folder:
+        for n, m, _ in SIZES:
+            a, b = matrix(n, n, 1), matrix(n, m, 2)
+            definite = product(a, transposed(a))
+            for i in range(n):
+                definite[i][i] += 1
+            for program, left in (("lu_solve", a), ("cholesky_solve", definite)):
+                (x,), words = folder.run(program, ["X"], {"A": left, "B": b})
+                check("words", f"N = {n}, by the shape of A\nM = {m}, by the "
+                      "shape of B\n" in words, words)
+                check("shape", (len(x), len(x[0])) == (n, m))
+                check(program, apart(product(left, x), b)
+                      <= 64 * n * EPS * largest(left) * largest(x))
+            (f, p), _ = folder.run("lu_lapack", ["F", "P"], {"A": a})
+            check("factors", len(f) == len(p) == n)
+            tall, right = matrix(n + 7, n, 3), matrix(n + 7, m, 4)
+            x = solved(folder, "least_squares", tall, right)
+            check("least squares", (len(x), len(x[0])) == (n, m))
+        # B's rows alone say N, and A is made.
+        _, words = folder.run("lu_solve", ["X"], {"B": matrix(9, 2, 2)})
+        check("rows", "N = 9, by the shape of B" in words
+              and "A: made by general" in words, words)
+        _, words = folder.run("lu_solve", ["X"], {"A": a, "B": b}, "-D",
+                              "N=77", expect=3)
+        check("given", "wants (77)(77)" in words, words)
+        _, words = folder.run("lu_solve", ["X"], {
+            "A": matrix(6, 6, 1), "B": matrix(5, 1, 2)}, expect=3)
+        check("both places", "N is 6 by dimension 1 of input A (line 24), whose "
+              "file has shape (6)(6), and 5 by dimension 1 of input B (line 28)"
+              in words, words)
+
+
 def case_words():
     """No solution, and arrays that do not fit."""
     with Folder() as folder:

@@ -58,6 +58,10 @@ nlohmann::ordered_json CheckJson(const LoadedProgram& loaded,
                    {"first", repeat->first},
                    {"last", repeat->last}};
   }
+  out["parameters_taken"] = nlohmann::ordered_json::object();
+  for (const dsl::TakenParameter& taken : loaded.facts.taken) {
+    out["parameters_taken"][taken.name] = taken.value;
+  }
   out["inputs_lacking"] = nlohmann::ordered_json::array();
   for (const dsl::ProgramFacts::Input& input : loaded.facts.lacking) {
     out["inputs_lacking"].push_back(
@@ -108,6 +112,10 @@ ExitCode CheckCommand(const ProgramOptions& options,
       std::fprintf(to, "time: %s, for each point is a task\n",
                    PointCostText(*cost).c_str());
     }
+  }
+  for (const dsl::TakenParameter& taken : program->facts.taken) {
+    std::fprintf(to, "%s = %lld, by the shape of %s\n", taken.name.c_str(),
+                 static_cast<long long>(taken.value), taken.array.c_str());
   }
   for (const dsl::ProgramFacts::Input& input : program->facts.lacking) {
     std::fprintf(to, "a run wants --input %s=FILE.npy, of shape %s, %s\n",

@@ -73,6 +73,10 @@ void WarnOf(absl::string_view what, const NotFiniteCount& found) {
 }  // namespace
 
 void WarnOfInputs(const LoadedProgram& program) {
+  for (const dsl::TakenParameter& taken : program.facts.taken) {
+    std::fprintf(stderr, "%s = %lld, by the shape of %s\n", taken.name.c_str(),
+                 static_cast<long long>(taken.value), taken.array.c_str());
+  }
   for (const dsl::ProgramFacts::MadeInput& made : program.facts.made) {
     std::fprintf(stderr, "%s: made by %s, for there is no --input %s=FILE\n",
                  made.array.c_str(),
