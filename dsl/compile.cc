@@ -232,6 +232,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   points.has_static_labels = options.static_labels;
   placed = PlaceResults(options.selections, points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  NameIndices(checked, points, placed);
   CheckSize(points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   Job job;

@@ -22,14 +22,6 @@
 namespace dogged {
 namespace {
 
-// Where a write to `path` ends up: symbolic links followed, as far as there is
-// a file.
-std::string ResolveLinks(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> resolved(
-      realpath(path.c_str(), nullptr), std::free);
-  return resolved == nullptr ? path : resolved.get();
-}
-
 // Locks all of `file` for the description that is open here; other processes
 // can't, as long as it is. Network file systems know such locks.
 bool Lock(int file) {
@@ -41,7 +33,7 @@ bool Lock(int file) {
 
 // Opens a new file beside `target`, whose place it takes once it is whole.
 int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
-  name = absl::StrCat(UnfinishedPrefix(target), getpid());
+  name = NameBeside(target);
   while (true) {
     const int file =
         open(name.c_str(),
@@ -142,6 +134,33 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
   }
 }
 
+std::string ResolveLinks(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> resolved(
+      realpath(path.c_str(), nullptr), std::free);
+  return resolved == nullptr ? path : resolved.get();
+}
+
+std::string NameBeside(const std::string& target) {
+  return absl::StrCat(UnfinishedPrefix(target), getpid());
+}
+
+absl::Status CheckFolderOf(absl::string_view path, const std::string& target) {
+  const size_t slash = target.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0) {
+    return errno == ENOENT
+               ? absl::NotFoundError(absl::StrCat(path, ": there is no folder ",
+                                                  folder, "; make it first"))
+               : FileError(path, "cannot create", errno);
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return FileError(path, "cannot create", ENOTDIR);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckWritable(absl::string_view path) {
   const std::string target = ResolveLinks(std::string(path));
   struct stat status = {};
@@ -153,18 +172,7 @@ absl::Status CheckWritable(absl::string_view path) {
   } else if (errno == ENAMETOOLONG) {
     return FileError(path, "cannot create", errno);
   }
-  const size_t slash = target.rfind('/');
-  const std::string folder =
-      slash == std::string::npos ? "." : target.substr(0, slash + 1);
-  if (stat(folder.c_str(), &status) != 0) {
-    return errno == ENOENT
-               ? absl::NotFoundError(absl::StrCat(path, ": there is no folder ",
-                                                  folder, "; make it first"))
-               : FileError(path, "cannot create", errno);
-  }
-  if (!S_ISDIR(status.st_mode)) {
-    return FileError(path, "cannot create", ENOTDIR);
-  }
+  DOGGED_RETURN_IF_ERROR(CheckFolderOf(path, target));
   // In some folders no file can be made, whatever their rights say.
   std::string temporary;
   const int file = OpenBeside(target, 0600, temporary);

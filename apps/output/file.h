@@ -21,6 +21,17 @@ namespace dogged {
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 
+// Where a write to `path` ends up: symbolic links followed, as far as there is
+// a file.
+std::string ResolveLinks(const std::string& path);
+
+// A temporary name of this process's own, in the folder of `target`.
+std::string NameBeside(const std::string& target);
+
+// OK if the folder of `target`, where a write to `path` ends up, is there.
+// Errors: as FileError.
+absl::Status CheckFolderOf(absl::string_view path, const std::string& target);
+
 // OK if a file could be written at `path` now: one is made beside it, and
 // removed; no other file changes. Errors: as WriteWholeFile, but a full disk is
 // seldom found.

@@ -28,10 +28,15 @@ absl::Status Mistyped(absl::string_view text, size_t begin, size_t size,
 }
 
 // In the order of their endings.
-constexpr OutputFormat kFormats[] = {OutputFormat::kNpy, OutputFormat::kPng,
-                                     OutputFormat::kApng, OutputFormat::kVti,
-                                     OutputFormat::kPvd};
+constexpr OutputFormat kFormats[] = {OutputFormat::kNpy, OutputFormat::kZarr,
+                                     OutputFormat::kPng, OutputFormat::kApng,
+                                     OutputFormat::kVti, OutputFormat::kPvd};
 static_assert(std::size(kFormats) == std::size(dsl::kFileEndings));
+
+// Shells complete a folder's name with a slash.
+void DropSlash(std::string& path) {
+  if (absl::EndsWithIgnoreCase(path, ".zarr/")) path.pop_back();
+}
 
 bool IsName(absl::string_view text) {
   if (text.empty() || absl::ascii_isdigit(text.front())) return false;
@@ -158,6 +163,7 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   if (equals < argument.size()) {
     selection.path =
         std::string(absl::StripAsciiWhitespace(argument.substr(equals + 1)));
+    DropSlash(selection.path);
   }
   const std::string text = equals == argument.size()
                                ? left

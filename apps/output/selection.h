@@ -29,7 +29,7 @@ struct SelectedIndex {
 
 // Formats of files. For a series, kPvd and kApng, the last index of the array
 // is time.
-enum class OutputFormat : uint8_t { kNpy, kPng, kVti, kPvd, kApng };
+enum class OutputFormat : uint8_t { kNpy, kZarr, kPng, kVti, kPvd, kApng };
 
 struct Selection {
   std::string text;   // "phi(:)(1000)", without blanks

@@ -10,8 +10,8 @@
 
 namespace dogged::dsl {
 
-inline constexpr absl::string_view kFileEndings[] = {".npy", ".png", ".apng",
-                                                     ".vti", ".pvd"};
+inline constexpr absl::string_view kFileEndings[] = {".npy",  ".zarr", ".png",
+                                                     ".apng", ".vti",  ".pvd"};
 
 inline bool HasFileEnding(absl::string_view path) {
   return std::any_of(std::begin(kFileEndings), std::end(kFileEndings),

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "dsl/check/index_names.h"
 
 namespace dogged::dsl {
 namespace {
@@ -157,6 +158,17 @@ PlacedResults PlaceResults(const std::vector<std::string>& selections,
          .labels = LabelsOf(result, places[r], points)});
   }
   return out;
+}
+
+void NameIndices(const CheckedProgram& program, const PointProgram& points,
+                 PlacedResults& placed) {
+  const auto name = [&](SelectedLabels& labels) {
+    const PointResult& result = points.results[labels.view];
+    const int32_t array = program.FindArray(points.arrays[result.array].name);
+    if (array >= 0) labels.names = IndexNames(program, array);
+  };
+  for (SelectedLabels& labels : placed.selections) name(labels);
+  for (ResultFile& file : placed.files) name(file.labels);
 }
 
 SelectionErrors::SelectionErrors(const std::vector<std::string>& selections)

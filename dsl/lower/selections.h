@@ -24,7 +24,8 @@ struct SelectedLabels {
   std::vector<int64_t> lower;
   std::vector<int64_t> upper;
   std::vector<int64_t> step;
-  bool has_blocks = false;  // each label is a block of numbers
+  std::vector<std::string> names;  // of indices, as the program calls them
+  bool has_blocks = false;         // each label is a block of numbers
 };
 
 // A result that goes `to` a file.
@@ -63,6 +64,10 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program);
 // of that array, has no range. `diagnostics` has the program's text.
 PlacedResults PlaceResults(const std::vector<std::string>& selections,
                            PointProgram& points, Diagnostics& diagnostics);
+
+// Gives indices the names that they have in the program that `points` is of.
+void NameIndices(const CheckedProgram& program, const PointProgram& points,
+                 PlacedResults& placed);
 
 // Errors of selections, one after another.
 class SelectionErrors {

@@ -41,6 +41,8 @@ TEST(Selection, Parses) {
   EXPECT_EQ(open.text, "u(T-1)(1:N/2)");
   EXPECT_EQ(open.indices[0].expression, "T-1");
   EXPECT_EQ(open.indices[1].kind, Kind::kRange);
+  EXPECT_EQ(Parse("u=a.zarr").format, OutputFormat::kZarr);
+  EXPECT_EQ(Parse("u=b/a.zarr/").path, "b/a.zarr");
   EXPECT_EQ(Parse("u=a.vti").format, OutputFormat::kVti);
   EXPECT_EQ(Parse("u=a.pvd").format, OutputFormat::kPvd);
   EXPECT_EQ(Parse("u=a.apng").format, OutputFormat::kApng);
@@ -73,8 +75,8 @@ TEST(Selection, WrongTextIsMarked) {
   EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
   EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
   EXPECT_THAT(ErrorOf("=a.npy"), HasSubstr("'' is no name"));
-  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("in none of .npy, .png, .apng, "
-                                              ".vti, .pvd\n"
+  EXPECT_THAT(ErrorOf("phi=a.txt"), HasSubstr("in none of .npy, .zarr, .png, "
+                                              ".apng, .vti, .pvd\n"
                                               "   | phi=a.txt\n"
                                               "   |     ^^^^^\n"));
   EXPECT_THAT(ErrorOf("phi="), HasSubstr("in none of"));

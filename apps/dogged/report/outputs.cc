@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -11,8 +12,8 @@
 #include "absl/strings/str_join.h"
 #include "apps/dogged/report/output_labels.h"
 #include "apps/output/apng.h"
+#include "apps/output/array_file.h"
 #include "apps/output/file.h"
-#include "apps/output/npy_header.h"
 #include "apps/output/plot.h"
 #include "apps/output/png.h"
 #include "apps/output/run_text.h"
@@ -43,12 +44,27 @@ absl::Status WriteValue(const Selection& selection, const Value& value,
              : WriteVti(selection.path, value, selection.array, indices);
 }
 
-// An .npy file, to which the array's bytes are to be appended.
-absl::StatusOr<FileWriter> CreateNpy(const std::string& path, ElementType type,
-                                     const Shape& shape) {
-  DOGGED_ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
-  DOGGED_RETURN_IF_ERROR(file.Append(EncodeNpyHeader(type, shape)));
-  return file;
+// The array of an output: its dimensions are the indices that vary, where
+// labels are numbers.
+ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
+                               const ResultView& view,
+                               const WrittenOutput& written) {
+  ArrayDescription out{.type = written.type,
+                       .shape = written.shape,
+                       .array = written.array,
+                       .labels = written.labels,
+                       .names = {},
+                       .indices = {}};
+  if (output.labels.has_blocks) return out;
+  out.indices = GridOf(selection, view);
+  for (size_t d = 0; d < output.labels.names.size(); ++d) {
+    const bool varies =
+        selection.indices.empty()
+            ? view.tile_index[d] >= 0
+            : selection.indices[d].kind != SelectedIndex::Kind::kOne;
+    if (varies) out.names.push_back(output.labels.names[d]);
+  }
+  return out;
 }
 
 // The cut of view number `view`.
@@ -68,39 +84,43 @@ absl::StatusOr<Value> Selected(const SelectionCut& cut, ElementType type,
   return out;
 }
 
-// Likewise, to an .npy file.
+// Likewise, to a file of numbers.
 absl::Status WriteCut(const Selection& selection, const SelectionCut& cut,
-                      ElementType type, size_t view, dsl::ResultViews& views) {
-  DOGGED_ASSIGN_OR_RETURN(FileWriter file,
-                          CreateNpy(selection.path, type, cut.shape()));
+                      const ArrayDescription& array, size_t view,
+                      dsl::ResultViews& views) {
+  DOGGED_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ArrayFile> file,
+      CreateArrayFile(selection.path, selection.format, array));
   std::string part;
   DOGGED_RETURN_IF_ERROR(
       views.ForEachPiece(view, [&](const dsl::DensePiece& piece) {
-        if (cut.IsWhole()) return file.Append(piece.value.view());
+        if (cut.IsWhole()) return file->Append(piece.value.view());
         part.resize(cut.CountIn(piece.first, piece.value.shape()) *
-                    ElementBytes(type));
+                    ElementBytes(array.type));
         cut.Copy(piece.first, piece.value, part.data());
-        return file.Append(part);
+        return file->Append(part);
       }));
-  return file.Commit();
+  return file->Commit();
 }
 
 // The labels of `dense` are blocks.
 absl::Status WriteBlocks(const Selection& selection,
                          const dsl::DenseView& dense,
+                         const ArrayDescription& array,
                          const dsl::ResultViews& views) {
-  if (selection.format != OutputFormat::kNpy) {
+  if (!IsArrayFormat(selection.format)) {
     DOGGED_ASSIGN_OR_RETURN(const Value blocks, dense.Assemble(views.lookup()));
     return WriteValue(selection, blocks, {});
   }
   DOGGED_ASSIGN_OR_RETURN(
-      FileWriter file, CreateNpy(selection.path, dense.type(), dense.shape()));
+      const std::unique_ptr<ArrayFile> file,
+      CreateArrayFile(selection.path, selection.format, array));
   DOGGED_RETURN_IF_ERROR(
       dense.ForEachPiece(views.piece_bytes(), views.lookup(),
                          [&file](const dsl::DensePiece& piece) {
-                           return file.Append(piece.value.view());
+                           return file->Append(piece.value.view());
                          }));
-  return file.Commit();
+  return file->Commit();
 }
 
 bool IsSeries(const Selection& selection) {
@@ -325,8 +345,9 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     absl::StatusOr<Selection> selection = ParseSelection(argument);
     if (!selection.ok()) return Mistyped(selection.status().message());
     const std::string& path = selection->path;
-    if (const absl::Status s = CheckWritable(path); !s.ok()) {
-      return Mistyped(s.message());
+    const absl::Status writable = CheckWritable(path, selection->format);
+    if (!writable.ok()) {
+      return Mistyped(writable.message());
     }
     std::error_code ignored;
     const std::filesystem::path file = std::filesystem::weakly_canonical(
@@ -359,16 +380,16 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                     })) {
       continue;
     }
-    if (const absl::Status s = CheckWritable(file.path); !s.ok()) {
-      return Mistyped(s.message(), file.place);
-    }
+    const OutputFormat format = *FormatOf(file.path);
+    const absl::Status writable = CheckWritable(file.path, format);
+    if (!writable.ok()) return Mistyped(writable.message(), file.place);
     // No indices: all of the result, which has its own view.
     outputs.push_back({.from = file.place,
                        .selection = {.text = file.text,
                                      .array = file.array,
                                      .indices = {},
                                      .path = file.path,
-                                     .format = *FormatOf(file.path)},
+                                     .format = format},
                        .labels = file.labels});
     DOGGED_RETURN_IF_ERROR(CheckFormat(outputs.back()));
   }
@@ -415,9 +436,11 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
         const dsl::DenseView dense,
         dsl::DenseView::Of(views.program(), Narrowed(view, selection),
                            views.lookup()));
-    DOGGED_RETURN_IF_ERROR(WriteBlocks(selection, dense, views));
     written.shape = dense.shape();
     written.type = dense.type();
+    DOGGED_RETURN_IF_ERROR(
+        WriteBlocks(selection, dense,
+                    DescriptionOf(output, selection, view, written), views));
     return written;
   }
   if (IsSeries(selection)) {
@@ -438,9 +461,10 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                           SelectionCut::Of(selection, view, dense->shape()));
   written.shape = cut.shape();
   written.type = dense->type();
-  if (selection.format == OutputFormat::kNpy) {
-    DOGGED_RETURN_IF_ERROR(
-        WriteCut(selection, cut, written.type, number, views));
+  if (IsArrayFormat(selection.format)) {
+    DOGGED_RETURN_IF_ERROR(WriteCut(
+        selection, cut, DescriptionOf(output, selection, view, written), number,
+        views));
     return written;
   }
   DOGGED_ASSIGN_OR_RETURN(const Value part,

@@ -1,0 +1,382 @@
+#include "apps/output/zarr.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apps/output/file.h"
+#include "runtime/base/status.h"
+
+namespace dogged {
+namespace {
+
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little,
+              "values are written to chunks as they lie in memory");
+
+constexpr absl::string_view kMetadata = "zarr.json";
+// Of a store, at most: longer ones are no array's.
+constexpr int64_t kMetadataBytesMax = 1 << 20;
+
+absl::string_view TypeName(ElementType type) {
+  switch (type) {
+    case ElementType::kDouble:
+      return "float64";
+    case ElementType::kFloat:
+      return "float32";
+    case ElementType::kInt64:
+      return "int64";
+  }
+  return "";
+}
+
+// Bytes of `bytes / ElementBytes(type)` elements that no array has: NaN, or 0.
+std::string FillOf(ElementType type, int64_t bytes) {
+  std::string out(static_cast<size_t>(bytes), '\0');
+  const auto fill = [&out](auto nan) {
+    for (size_t at = 0; at < out.size(); at += sizeof(nan)) {
+      std::memcpy(out.data() + at, &nan, sizeof(nan));
+    }
+  };
+  if (type == ElementType::kDouble) {
+    fill(std::numeric_limits<double>::quiet_NaN());
+  }
+  if (type == ElementType::kFloat) {
+    fill(std::numeric_limits<float>::quiet_NaN());
+  }
+  return out;
+}
+
+std::vector<int64_t> Numbers(const IndexVector& all) {
+  return {all.begin(), all.end()};
+}
+
+std::string MetadataOf(const ArrayDescription& description,
+                       const Shape& chunk) {
+  using Json = nlohmann::ordered_json;
+  Json fill = 0;
+  if (description.type != ElementType::kInt64) fill = "NaN";
+  Json attributes = {{"array", description.array},
+                     {"labels", description.labels}};
+  if (!description.indices.first.empty()) {
+    attributes["first"] = Numbers(description.indices.first);
+    attributes["step"] = Numbers(description.indices.step);
+  }
+  Json out = {
+      {"zarr_format", 3},
+      {"node_type", "array"},
+      {"shape", Numbers(description.shape)},
+      {"data_type", std::string(TypeName(description.type))},
+      {"chunk_grid",
+       {{"name", "regular"},
+        {"configuration", {{"chunk_shape", Numbers(chunk)}}}}},
+      {"chunk_key_encoding",
+       {{"name", "default"}, {"configuration", {{"separator", "/"}}}}},
+      {"fill_value", fill},
+      {"codecs", Json::array({{{"name", "bytes"},
+                               {"configuration", {{"endian", "little"}}}}})},
+      {"attributes", attributes}};
+  if (!description.names.empty()) out["dimension_names"] = description.names;
+  return out.dump(2) + "\n";
+}
+
+bool IsNumber(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return c >= '0' && c <= '9';
+  });
+}
+
+// Errors: kInvalidArgument if more than an array's own files would be lost
+// with the folder.
+absl::Status CheckIsStore(absl::string_view path, const std::string& folder) {
+  const auto refused = [path](absl::string_view why) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": cannot replace: ", why,
+                     "; write to another name, or remove it first"));
+  };
+  absl::StatusOr<InputFile> file =
+      InputFile::Open(absl::StrCat(folder, "/", kMetadata));
+  if (!file.ok()) {
+    return refused("is a folder that is no Zarr array, without a zarr.json");
+  }
+  std::string text(
+      static_cast<size_t>(std::min(file->size(), kMetadataBytesMax)), '\0');
+  DOGGED_RETURN_IF_ERROR(file->Read(absl::MakeSpan(text.data(), text.size())));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || json.value("node_type", nlohmann::json()) != "array")
+    return refused("is a folder whose zarr.json is not that of an array");
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == kMetadata || name == "c") continue;
+    return refused(absl::StrCat("is a folder that holds ", name, ", too"));
+  }
+  const std::string chunks = absl::StrCat(folder, "/c");
+  if (!error && fs::is_directory(chunks, error)) {
+    auto entry = fs::recursive_directory_iterator(chunks, error);
+    for (; !error && entry != fs::end(entry); entry.increment(error)) {
+      const std::string name = entry->path().filename().string();
+      if (IsNumber(name)) continue;
+      return refused(absl::StrCat("holds ", name, " among its chunks"));
+    }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return FileError(path, "cannot read", error.value());
+  }
+  return absl::OkStatus();
+}
+
+// A store's place: links followed.
+struct Place {
+  std::string target;
+  std::optional<mode_t> mode;  // of the store that is there
+};
+
+absl::StatusOr<Place> PlaceOf(absl::string_view path) {
+  Place out{.target = ResolveLinks(std::string(path)), .mode = std::nullopt};
+  struct stat status = {};
+  if (stat(out.target.c_str(), &status) != 0) {
+    if (errno != ENOENT) return FileError(path, "cannot create", errno);
+    DOGGED_RETURN_IF_ERROR(CheckFolderOf(path, out.target));
+    return out;
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": cannot replace: is a file, and a .zarr is a folder; write to "
+        "another name, or remove it first"));
+  }
+  if (access(out.target.c_str(), W_OK) != 0) {
+    return FileError(path, "cannot write", errno);
+  }
+  DOGGED_RETURN_IF_ERROR(CheckIsStore(path, out.target));
+  out.mode = status.st_mode & 0777;
+  return out;
+}
+
+// Makes a folder beside `target`, whose place it takes once it is whole. What
+// a process of this number has left there goes.
+absl::StatusOr<std::string> MakeBeside(absl::string_view path,
+                                       const Place& place) {
+  std::string name = NameBeside(place.target);
+  std::error_code ignored;
+  const mode_t mode = place.mode.value_or(0777);
+  if (mkdir(name.c_str(), mode) == 0) return name;
+  if (errno == EEXIST) {
+    fs::remove_all(name, ignored);
+    if (mkdir(name.c_str(), mode) == 0) return name;
+  }
+  return FileError(path, "cannot create", errno);
+}
+
+absl::Status SyncFolder(absl::string_view path, const std::string& folder) {
+  const int descriptor =
+      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return FileError(path, "cannot write", errno);
+  // Not every file system can sync.
+  const bool is_synced =
+      fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
+  const int system_error = errno;
+  close(descriptor);
+  return is_synced ? absl::OkStatus()
+                   : FileError(path, "cannot write", system_error);
+}
+
+class ZarrStore : public ArrayFile {
+ public:
+  ZarrStore(absl::string_view path, Place place, std::string temporary,
+            const ArrayDescription& description)
+      : path_(path),
+        place_(std::move(place)),
+        temporary_(std::move(temporary)),
+        description_(description),
+        chunk_(ChunkShape(description.type, description.shape)) {
+    const Shape& shape = description.shape;
+    while (split_ + 1 < shape.size() && chunk_[split_] == 1) ++split_;
+    row_bytes_ = ElementBytes(description.type);
+    for (int d = split_ + 1; d < shape.size(); ++d) row_bytes_ *= shape[d];
+    for (int d = 0; d < shape.size(); ++d) at_.push_back(0);
+  }
+  ~ZarrStore() override {
+    file_.reset();
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
+  }
+
+  absl::Status Append(absl::string_view elements) override {
+    while (!elements.empty()) {
+      if (!file_.has_value()) DOGGED_RETURN_IF_ERROR(BeginChunk());
+      const auto taken =
+          static_cast<size_t>(std::min<int64_t>(left_, std::ssize(elements)));
+      DOGGED_RETURN_IF_ERROR(Named(file_->Append(elements.substr(0, taken))));
+      elements.remove_prefix(taken);
+      left_ -= static_cast<int64_t>(taken);
+      if (left_ == 0) DOGGED_RETURN_IF_ERROR(EndChunk());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Commit() override {
+    const std::string metadata = MetadataOf(description_, chunk_);
+    const absl::string_view pieces[] = {metadata};
+    DOGGED_RETURN_IF_ERROR(Named(
+        WriteWholeFile(absl::StrCat(temporary_, "/", kMetadata), pieces)));
+    DOGGED_RETURN_IF_ERROR(SyncFolders());
+    return TakePlace();
+  }
+
+ private:
+  // Errors name the store, not the file in it.
+  absl::Status Named(const absl::Status& status) const {
+    if (status.ok()) return status;
+    std::string text(status.message());
+    const size_t begin = text.find(temporary_);
+    if (begin != std::string::npos) {
+      text.replace(begin, temporary_.size(), path_);
+    }
+    return absl::Status(status.code(), text);
+  }
+
+  // Rows of the split dimension in the chunk that comes next.
+  int64_t RowsHere() const {
+    if (chunk_.empty()) return 1;
+    return std::min(chunk_[split_],
+                    description_.shape[split_] - at_[split_] * chunk_[split_]);
+  }
+
+  absl::Status BeginChunk() {
+    std::string name = absl::StrCat(temporary_, "/c");
+    std::error_code error;
+    for (int d = 0; d < at_.size(); ++d) {
+      fs::create_directory(name, error);
+      if (error) return FileError(path_, "cannot write", error.value());
+      absl::StrAppend(&name, "/", at_[d]);
+    }
+    absl::StatusOr<FileWriter> file = FileWriter::Create(name);
+    DOGGED_RETURN_IF_ERROR(Named(file.status()));
+    file_.emplace(*std::move(file));
+    left_ = RowsHere() * row_bytes_;
+    return absl::OkStatus();
+  }
+
+  // The chunk has its whole shape, also where the array ends in it.
+  absl::Status EndChunk() {
+    const int64_t rows = chunk_.empty() ? 1 : chunk_[split_];
+    const int64_t missing = (rows - RowsHere()) * row_bytes_;
+    if (missing > 0) {
+      DOGGED_RETURN_IF_ERROR(
+          Named(file_->Append(FillOf(description_.type, missing))));
+    }
+    DOGGED_RETURN_IF_ERROR(Named(file_->Commit()));
+    file_.reset();
+    for (int d = std::min(split_, at_.size() - 1); d >= 0; --d) {
+      if (++at_[d] * chunk_[d] < description_.shape[d]) break;
+      at_[d] = 0;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SyncFolders() const {
+    std::error_code error;
+    auto entry = fs::recursive_directory_iterator(temporary_, error);
+    for (; !error && entry != fs::end(entry); entry.increment(error)) {
+      if (!entry->is_directory()) continue;
+      DOGGED_RETURN_IF_ERROR(SyncFolder(path_, entry->path().string()));
+    }
+    if (error) return FileError(path_, "cannot write", error.value());
+    return SyncFolder(path_, temporary_);
+  }
+
+  absl::Status TakePlace() {
+    const char* const from = temporary_.c_str();
+    const char* const to = place_.target.c_str();
+    // Somebody may have put something else there since it was created.
+    DOGGED_ASSIGN_OR_RETURN(const Place now, PlaceOf(place_.target));
+    if (!now.mode.has_value()) {
+      return rename(from, to) == 0 ? absl::OkStatus()
+                                   : FileError(path_, "cannot create", errno);
+    }
+    // The former store has the temporary name then, and goes with this object.
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+      return absl::OkStatus();
+    }
+    // Some file systems can't exchange names.
+    const std::string former = absl::StrCat(temporary_, "-former");
+    if (rename(to, former.c_str()) != 0) {
+      return FileError(path_, "cannot replace", errno);
+    }
+    if (rename(from, to) != 0) {
+      const int system_error = errno;
+      const int ignored = rename(former.c_str(), to);
+      (void)ignored;
+      return FileError(path_, "cannot replace", system_error);
+    }
+    temporary_ = former;
+    return absl::OkStatus();
+  }
+
+  const std::string path_;  // as the user wrote it
+  const Place place_;
+  std::string temporary_;
+  const ArrayDescription description_;
+  const Shape chunk_;
+  // Chunks are parts along this dimension, single places along those before,
+  // and whole along those behind.
+  int split_ = 0;
+  int64_t row_bytes_ = 0;
+  IndexVector at_;                  // the chunk that is open, or comes next
+  std::optional<FileWriter> file_;  // of it
+  int64_t left_ = 0;                // bytes of the array that it still takes
+};
+
+}  // namespace
+
+Shape ChunkShape(ElementType type, const Shape& shape) {
+  Shape out = shape;
+  int64_t bytes = ElementBytes(type);
+  for (int d = shape.size() - 1; d >= 0; --d) {
+    const int64_t extent = std::max<int64_t>(1, shape[d]);
+    const int64_t rows = std::max<int64_t>(1, kChunkBytesMax / bytes);
+    const int64_t parts = (extent + rows - 1) / rows;
+    out[d] = (extent + parts - 1) / parts;
+    bytes *= out[d];
+    // Behind a part, no other dimension can be together.
+    if (parts == 1) continue;
+    for (int before = 0; before < d; ++before) out[before] = 1;
+    break;
+  }
+  return out;
+}
+
+absl::Status CheckStoreWritable(absl::string_view path) {
+  DOGGED_ASSIGN_OR_RETURN(const Place place, PlaceOf(path));
+  DOGGED_ASSIGN_OR_RETURN(const std::string temporary, MakeBeside(path, place));
+  rmdir(temporary.c_str());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ArrayFile>> CreateZarr(
+    absl::string_view path, const ArrayDescription& description) {
+  DOGGED_ASSIGN_OR_RETURN(Place place, PlaceOf(path));
+  DOGGED_ASSIGN_OR_RETURN(std::string temporary, MakeBeside(path, place));
+  return std::make_unique<ZarrStore>(path, std::move(place),
+                                     std::move(temporary), description);
+}
+
+}  // namespace dogged
