@@ -81,8 +81,9 @@ std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
     const IndexVector index = Apply(set.map, point);
     bool is_inside = true;
     for (int d = 0; has_user_indices && d < index.size(); ++d) {
-      is_inside =
-          is_inside && index[d] >= view.lower[d] && index[d] <= view.upper[d];
+      is_inside = is_inside && index[d] >= view.lower[d] &&
+                  index[d] <= view.upper[d] &&
+                  (index[d] - view.lower[d]) % view.step[d] == 0;
     }
     if (is_inside) labels.push_back({.array = set.array, .index = index});
     return true;

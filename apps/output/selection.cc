@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "dsl/check/file_endings.h"
 #include "runtime/base/status.h"
 
@@ -60,7 +61,9 @@ std::string IndicesText(const Selection& selection) {
         absl::StrAppend(&text, "(", index.first, ")");
         break;
       case Kind::kRange:
-        absl::StrAppend(&text, "(", index.first, ":", index.last, ")");
+        absl::StrAppend(&text, "(", index.first, ":", index.last);
+        if (index.step > 0) absl::StrAppend(&text, ":", index.step);
+        text += ")";
         break;
     }
   }
@@ -79,8 +82,8 @@ bool IsExpression(absl::string_view text) {
 std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
   const auto wrong = [&](absl::string_view why) {
     return absl::StrCat("'", text, "' ", why,
-                        "; an index is ':', a number as 5 or N-1, or "
-                        "FIRST:LAST");
+                        "; an index is ':', a number as 5 or N-1, "
+                        "FIRST:LAST or FIRST:LAST:STEP");
   };
   if (text == ":") return "";
   if (absl::StrContains(text, ",")) {
@@ -98,13 +101,20 @@ std::string ParseIndex(absl::string_view text, SelectedIndex& index) {
     return "";
   }
   index.kind = Kind::kRange;
-  const absl::string_view first = text.substr(0, colon);
-  const absl::string_view last = text.substr(colon + 1);
-  if (absl::StrContains(last, ":")) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, ':');
+  const absl::string_view first = parts[0];
+  const absl::string_view last = parts[1];
+  if (parts.size() == 3 && first.empty() && last.empty()) {
     return absl::StrCat("'", text,
-                        "' has a step, which only the program gives:  result "
-                        "u(x)(t) for x = 0:9  t = ",
-                        text, " to \"u.npy\"");
+                        "' has a step and no ends; write them, as in 0:N-1:",
+                        parts[2].empty() ? "10" : parts[2]);
+  }
+  if (parts.size() > 3) return wrong("is no range");
+  if (parts.size() == 3 &&
+      (!absl::SimpleAtoi(parts[2], &index.step) || index.step < 1)) {
+    return absl::StrCat("'", parts[2],
+                        "' is no step; it is a number, 1 or "
+                        "more, as in 0:N-1:10");
   }
   const bool has_first = absl::SimpleAtoi(first, &index.first);
   const bool has_last = absl::SimpleAtoi(last, &index.last);
@@ -211,7 +221,7 @@ IndexGrid GridOf(const Selection& selection, const ResultView& view) {
     if (index.kind == Kind::kOne) continue;
     grid.first.push_back(index.kind == Kind::kAll ? view.lower[d]
                                                   : index.first);
-    grid.step.push_back(view.step[d]);
+    grid.step.push_back(index.step > 0 ? index.step : view.step[d]);
   }
   return grid;
 }

@@ -22,6 +22,9 @@ struct SelectedIndex {
   // kOne: first == last; kRange: both ends belong to it; kAll: unused.
   int64_t first = 0;
   int64_t last = 0;
+  // kRange: from one value to the next; the last one is not beyond `last`. 0:
+  // all that the array has.
+  int64_t step = 0;
   // "N-1", as written, where only the program knows the numbers.
   std::string expression;
   friend bool operator==(const SelectedIndex&, const SelectedIndex&) = default;
@@ -44,10 +47,10 @@ struct Selection {
 // By how the file ends; none if that is no format.
 std::optional<OutputFormat> FormatOf(absl::string_view path);
 
-// Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number
-// or `FIRST:LAST`, and FILE ends as one of the formats. Numbers may be
-// expressions of parameters without parentheses, which are not looked at
-// further.
+// Parses "ARRAY=FILE" or "ARRAY(INDEX)...=FILE" where INDEX is `:`, a number,
+// `FIRST:LAST` or `FIRST:LAST:STEP`, and FILE ends as one of the formats.
+// Numbers may be expressions of parameters without parentheses, which are not
+// looked at further.
 //
 // Errors: kInvalidArgument, with the place marked and the right form, on
 //         lines below the message.

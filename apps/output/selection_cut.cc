@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -26,6 +27,12 @@ std::string ViewText(const ResultView& view) {
   return text;
 }
 
+// The last value that there is.
+int64_t LastOf(const SelectedIndex& index) {
+  if (index.step <= 1) return index.last;
+  return index.last - (index.last - index.first) % index.step;
+}
+
 absl::Status CheckRange(const Selection& selection, const ResultView& view) {
   if (selection.indices.size() != view.lower.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -36,17 +43,38 @@ absl::Status CheckRange(const Selection& selection, const ResultView& view) {
   for (size_t d = 0; d < view.lower.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];
     if (index.kind == Kind::kAll) continue;
+    const int64_t last = LastOf(index);
     const bool is_between = (index.first - view.lower[d]) % view.step[d] != 0 ||
-                            (index.last - view.lower[d]) % view.step[d] != 0;
-    if (index.first < view.lower[d] || index.last > view.upper[d] ||
-        is_between) {
+                            (last - view.lower[d]) % view.step[d] != 0 ||
+                            (index.step > 0 && last > index.first &&
+                             index.step % view.step[d] != 0);
+    if (index.first < view.lower[d] || last > view.upper[d] || is_between) {
       return absl::OutOfRangeError(absl::StrCat(
           "output '", selection.text, "': index ", d + 1, " is ", index.first,
           index.kind == Kind::kRange ? absl::StrCat(":", index.last) : "",
+          index.step > 1 ? absl::StrCat(":", index.step) : "",
           ", but the results are ", ViewText(view)));
     }
   }
   return absl::OkStatus();
+}
+
+// Elements that are `step` apart, and the bytes of each.
+struct Row {
+  int64_t step = 1;
+  int64_t count = 0;
+  int64_t bytes = 8;
+};
+
+void CopyRow(const char* from, const Row& row, char* to) {
+  if (row.step == 1) {
+    std::memcpy(to, from, static_cast<size_t>(row.count * row.bytes));
+    return;
+  }
+  for (int64_t i = 0; i < row.count; ++i) {
+    std::memcpy(to + i * row.bytes, from + i * row.step * row.bytes,
+                static_cast<size_t>(row.bytes));
+  }
 }
 
 }  // namespace
@@ -74,8 +102,11 @@ absl::StatusOr<SelectionCut> SelectionCut::Of(const Selection& selection,
       }
       range.count = dense[taken];
       if (index.kind != Kind::kAll) {
+        const int64_t step = index.step > 0 ? index.step : view.step[d];
         range = {.first = (index.first - view.lower[d]) / view.step[d],
-                 .count = (index.last - index.first) / view.step[d] + 1};
+                 .count = (index.last - index.first) / step + 1,
+                 .step = step / view.step[d]};
+        if (range.count == 1) range.step = 1;
       }
       out.ranges_.push_back(range);
     }
@@ -91,11 +122,15 @@ std::vector<SelectionCut::Range> SelectionCut::RangesIn(
   std::vector<Range> out;
   for (size_t d = 0; d < ranges_.size(); ++d) {
     const auto i = static_cast<int>(d);
-    const int64_t begin = std::max(ranges_[d].first, first[i]);
-    const int64_t end =
-        std::min(ranges_[d].first + ranges_[d].count, first[i] + extents[i]);
-    out.push_back({.first = begin - first[i],
-                   .count = std::max<int64_t>(0, end - begin)});
+    const Range& range = ranges_[d];
+    // Numbers of taken elements, from the first one in the box on.
+    const int64_t begin =
+        std::max<int64_t>(0, CeilDiv(first[i] - range.first, range.step));
+    const int64_t end = std::min(
+        range.count, CeilDiv(first[i] + extents[i] - range.first, range.step));
+    out.push_back({.first = range.first + begin * range.step - first[i],
+                   .count = std::max<int64_t>(0, end - begin),
+                   .step = range.step});
   }
   return out;
 }
@@ -114,6 +149,7 @@ void SelectionCut::Copy(const IndexVector& first, const Value& piece,
   const auto* from = static_cast<const char*>(piece.data());
   const int rank = piece.shape().size();
   const int64_t row = rank == 0 ? 1 : ranges.back().count;
+  const int64_t step = rank == 0 ? 1 : ranges.back().step;
   int64_t rows = row == 0 ? 0 : 1;
   for (int d = 0; d + 1 < rank; ++d) {
     rows *= ranges[static_cast<size_t>(d)].count;
@@ -124,12 +160,12 @@ void SelectionCut::Copy(const IndexVector& first, const Value& piece,
     int64_t stride = rank == 0 ? 1 : piece.shape()[rank - 1];
     for (int d = rank - 2; d >= 0; --d) {
       const Range& range = ranges[static_cast<size_t>(d)];
-      offset += (range.first + rest % range.count) * stride;
+      offset += (range.first + rest % range.count * range.step) * stride;
       rest /= range.count;
       stride *= piece.shape()[d];
     }
-    std::memcpy(out + r * row * bytes, from + offset * bytes,
-                static_cast<size_t>(row * bytes));
+    CopyRow(from + offset * bytes, {.step = step, .count = row, .bytes = bytes},
+            out + r * row * bytes);
   }
 }
 

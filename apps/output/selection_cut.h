@@ -24,10 +24,11 @@ class SelectionCut {
                                          const ResultView& view,
                                          const Shape& dense);
 
-  // Range: the part of one dimension that is taken.
+  // Range: the part of one dimension that is taken, every `step`-th element.
   struct Range {
     int64_t first = 0;
     int64_t count = 1;
+    int64_t step = 1;
   };
   // Ranges, one per dimension of the array.
   const std::vector<Range>& ranges() const { return ranges_; }

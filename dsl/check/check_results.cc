@@ -29,16 +29,18 @@ void CheckFile(CheckContext& context, const ast::Result& result) {
   }
 }
 
-// u(5:20) is u(x) for x = 5:20, where no program can write this name for x.
+// u(5:20:3) is u(x) for x = 5:20:3, where no program can write this name for x.
 void NameRanges(ast::Ref& ref, std::vector<ast::Dimension>& dimensions) {
   for (size_t i = 0; i < ref.last.size(); ++i) {
     if (!ref.last[i]) continue;
     ast::Expr& index = ref.index[i];
     const SourceRange range = Join(index.range, ref.last[i]->range);
     const std::string name = absl::StrCat("index ", i + 1);
-    dimensions.push_back(
-        {.name = {.text = name, .range = range},
-         .range = {.lower = index, .upper = *ref.last[i], .range = range}});
+    dimensions.push_back({.name = {.text = name, .range = range},
+                          .range = {.lower = index,
+                                    .upper = *ref.last[i],
+                                    .step = ref.step[i],
+                                    .range = range}});
     index = {.kind = ast::Expr::Kind::kName, .range = range, .text = name};
   }
 }

@@ -95,13 +95,15 @@ struct Name {
   SourceRange range;
 };
 
-// phi(x)(t-1). In a `result` an index may be ":", all of them, or FIRST:LAST.
+// phi(x)(t-1). In a `result` an index may be ":", all of them, FIRST:LAST or
+// FIRST:LAST:STEP.
 struct Ref {
   Name array;
   std::vector<Expr> index;     // where it says FIRST:LAST, the first one
   std::vector<bool> is_slice;  // by index; the Expr is empty where true
   // By index: LAST; shorter where nothing more says FIRST:LAST.
   std::vector<std::optional<Expr>> last;
+  std::vector<int64_t> step;  // by index: STEP; as long as `last`
   SourceRange range;
 };
 

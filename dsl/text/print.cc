@@ -282,6 +282,7 @@ std::string Print(const ast::Ref& ref) {
     absl::StrAppend(&out, "(", is_slice ? ":" : Print(ref.index[i]));
     if (i < ref.last.size() && ref.last[i]) {
       absl::StrAppend(&out, ":", Print(*ref.last[i]));
+      if (ref.step[i] > 1) absl::StrAppend(&out, ":", ref.step[i]);
     }
     out += ")";
   }

@@ -26,15 +26,17 @@ ast::Ref ReferenceParser::Reference(bool allow_slices) {
       if (allow_slices && Accept(":")) {
         out.last.resize(out.index.size());
         out.last.back() = Expression();
+        out.step.resize(out.index.size(), 1);
+        if (Accept(":")) {
+          out.step.back() = Step(out.index.back(), *out.last.back());
+        }
       }
     }
     if (At(",")) {
       Fail("an index stands in brackets of its own")
           .Help(absl::StrCat("write  ", Print(out), "(...)"));
     }
-    if (At(":") && out.last.size() == out.index.size()) {
-      FailAtStep(out.index.back(), out.last.back());
-    } else if (At(":")) {
+    if (At(":")) {
       Fail("a range can't stand here")
           .Help("name the index, and say  for x = ...");
     }
@@ -46,17 +48,6 @@ ast::Ref ReferenceParser::Reference(bool allow_slices) {
         .Help(absl::StrCat("write  ", Print(out), "(...)"));
   }
   return out;
-}
-
-void ReferenceParser::FailAtStep(const ast::Expr& first,
-                                 const std::optional<ast::Expr>& last) {
-  if (failed() || !last) return;
-  const std::string step = Peek(1).kind == Token::Kind::kInteger
-                               ? absl::StrCat(Peek(1).integer)
-                               : "2";
-  Fail("a step can't stand here")
-      .Help(absl::StrCat("name the index, and say  for x = ", Print(first), ":",
-                         Print(*last), ":", step));
 }
 
 std::vector<ast::Dimension> ReferenceParser::Dimensions() {
@@ -89,29 +80,32 @@ ast::Range ReferenceParser::RangeExpression() {
   out.lower = Expression();
   Expect(":", "between the ends of a range", "as in  x = 0:N-1");
   out.upper = Expression();
-  if (Accept(":")) {
-    if (!failed() && Peek().kind == Token::Kind::kInteger &&
-        Peek().integer > 0) {
-      out.step = Next().integer;
-    } else if (Peek().Is("-")) {
-      Fail("a range has no direction")
-          .Help(absl::StrCat(
-              "write  ", Print(out.upper), ":", Print(out.lower),
-              ":  each task runs as soon as what it reads is there"));
-    } else if (FindElement(Peek())) {
-      Fail("a range has no type")
-          .Help(absl::StrCat(
-              "its array has, in a line of its own, as in  array u(x = 0:N) : ",
-              Peek().text));
-    } else {
-      Fail("the step of a range is a number, 1 or more")
-          .Help(
-              "it comes last, as in  0:N-1:2;  a parameter stands in a "
-              "condition: where x % K == 0");
-    }
-  }
+  if (Accept(":")) out.step = Step(out.lower, out.upper);
   out.range = Since(begin);
   return out;
+}
+
+int64_t ReferenceParser::Step(const ast::Expr& first, const ast::Expr& last) {
+  if (!failed() && Peek().kind == Token::Kind::kInteger && Peek().integer > 0) {
+    return Next().integer;
+  }
+  if (Peek().Is("-")) {
+    Fail("a range has no direction")
+        .Help(absl::StrCat(
+            "write  ", Print(last), ":", Print(first),
+            ":  each task runs as soon as what it reads is there"));
+  } else if (FindElement(Peek())) {
+    Fail("a range has no type")
+        .Help(absl::StrCat(
+            "its array has, in a line of its own, as in  array u(x = 0:N) : ",
+            Peek().text));
+  } else {
+    Fail("the step of a range is a number, 1 or more")
+        .Help(
+            "it comes last, as in  0:N-1:2;  a parameter stands in a "
+            "condition: where x % K == 0");
+  }
+  return 1;
 }
 
 const std::vector<std::string>& ReferenceParser::Clauses() {

@@ -31,8 +31,8 @@ class ReferenceParser : public ExpressionParser {
   static const std::vector<std::string>& Clauses();
 
  private:
-  // Behind first:last in a result.
-  void FailAtStep(const ast::Expr& first, const std::optional<ast::Expr>& last);
+  // Behind first:last, of which it is the step.
+  int64_t Step(const ast::Expr& first, const ast::Expr& last);
 };
 
 }  // namespace dogged::dsl

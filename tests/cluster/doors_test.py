@@ -165,6 +165,56 @@ def case_fetch():
               "error: " in done.stderr, done)
 
 
+def numbers(path):
+    return array.array("d", read(path)[128:])
+
+
+def case_steps():
+    """Every so many labels: of results that are kept, and of those that were
+    wanted so; the others are not kept for them."""
+    with Cluster(DOGGED) as cluster:
+        cluster.start()
+        job = cluster.submit(HEAT, "-D", "N=2001", "-D", "T=50", "--want",
+                             "phi(0:N-1:10)(0:T:25)")
+        cluster.call("wait", job)
+        _, words = cluster.fetched(
+            job, "phi(:)(T)=all.npy", "phi(7:N-1:9)(T)=some.npy",
+            "phi(0:N-1:10)(0:T:25)=wanted.npy", "phi(5:12:9)(T)=one.npy",
+            "phi(0:2000:40)(0:T:50)=fewer.npy", "phi(7:N-1:9)(T)=some.zarr",
+            "phi(0:N-1:10)(T)=some.png")
+        for line in ("phi -> some.npy: phi(7:1996:9)(50), 222 doubles",
+                     "phi -> some.zarr: phi(7:1996:9)(50), 222 doubles",
+                     "phi -> some.png: phi(0:2000:10)(50), 201 doubles",
+                     "phi -> one.npy: phi(5:5:9)(50), 1 double",
+                     "phi -> wanted.npy: phi(0:2000:10)(0:50:25), "
+                     "201 x 3 doubles",
+                     "phi -> fewer.npy: phi(0:2000:40)(0:50:50), "
+                     "51 x 2 doubles"):
+            check(line, line in words.splitlines(), words)
+        last, wanted = (numbers(cluster.path(name))
+                        for name in ("all.npy", "wanted.npy"))
+        check("some", numbers(cluster.path("some.npy")) == last[7::9])
+        check("one", numbers(cluster.path("one.npy")) == last[5:6])
+        check("chunk", array.array("d", read(cluster.path("some.zarr/c/0")))
+              == last[7::9])
+        check("wanted", wanted[2::3] == last[::10])
+        check("fewer", numbers(cluster.path("fewer.npy"))[0::2]
+              == wanted[0::12])
+        # By agents, where they keep just these; else by the command.
+        for selection, says in (("phi(0:N-1:10)(0:T:25)", "by 1 agent"),
+                                ("phi(7:N-1:9)(T)", "a step apart")):
+            _, words = cluster.fetched(
+                job, f"{selection}=again.npy", "--output-to", "agents")
+            check("way", says in words, words)
+            name = "wanted.npy" if "25" in selection else "some.npy"
+            check("by agents", read(cluster.path("again.npy"))
+                  == read(cluster.path(name)))
+        cluster.refused(2, "fetch", job, "phi(0:N-1:5)(0)=a.npy", says=[
+            "phi(0:N-1:5)(0) is no result of this job"])
+        cluster.refused(2, "fetch", job, "phi(0:N-1:0)(T)=a.npy", says=[
+            "'0' is no step; it is a number, 1 or more"])
+
+
 def case_inputs():
     """The file is gone once submit has returned, and so is the client."""
     with Cluster(DOGGED) as cluster:

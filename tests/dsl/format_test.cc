@@ -56,6 +56,7 @@ task step
   priority t - x
 end task
 result u(:)(N)  to "a b.npy"
+result u(0:N-1:3)(N)
 )";
   std::string expected = form;
   expected.replace(expected.find("  # not"), 2, "");

@@ -131,12 +131,14 @@ TEST(Parser, GoesOnBehindABadDeclaration) {
 }
 
 TEST(Parser, ReadsRangesInResults) {
-  Diagnostics good("test", "result phi(:)(2:N-1)(50)\n");
+  Diagnostics good("test", "result phi(:)(2:N-1)(50)(0:9:3)\n");
   const ast::Program program = Parse(good);
   EXPECT_EQ(good.ToString(), "");
   ASSERT_EQ(program.results.size(), 1u);
-  EXPECT_EQ(Print(program.results[0].ref), "phi(:)(2:N - 1)(50)");
-  for (const char* bad : {"phi(2:)", "phi(:3)", "phi(1:2:3)", "phi(1:2, 3)"}) {
+  EXPECT_EQ(Print(program.results[0].ref), "phi(:)(2:N - 1)(50)(0:9:3)");
+  for (const char* bad :
+       {"phi(2:)", "phi(:3)", "phi(1:2:0)", "phi(1:2:-1)", "phi(1:2:N)",
+        "phi(1:2:)", "phi(::3)", "phi(1:2:3:4)", "phi(1:2, 3)"}) {
     EXPECT_NE(Errors(absl::StrCat("result ", bad, "\n")), "") << bad;
   }
   EXPECT_NE(Errors("boundary phi(1:2) = 0\n"), "");

@@ -3,6 +3,12 @@
 // own indices.
 #include "apps/output/selection.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "apps/output/selection_cut.h"
 #include "gmock/gmock.h"
 
@@ -41,6 +47,10 @@ TEST(Selection, Parses) {
   EXPECT_EQ(open.text, "u(T-1)(1:N/2)");
   EXPECT_EQ(open.indices[0].expression, "T-1");
   EXPECT_EQ(open.indices[1].kind, Kind::kRange);
+  const Selection steps = Parse("u(0 : 9 : 3)(0:T:10)=u.npy");
+  EXPECT_EQ(steps.text, "u(0:9:3)(0:T:10)");
+  EXPECT_THAT(steps.indices[0], (SelectedIndex{Kind::kRange, 0, 9, 3}));
+  EXPECT_EQ(steps.indices[1].step, 10);
   EXPECT_EQ(Parse("u=a.zarr").format, OutputFormat::kZarr);
   EXPECT_EQ(Parse("u=b/a.zarr/").path, "b/a.zarr");
   EXPECT_EQ(Parse("u=a.vti").format, OutputFormat::kVti);
@@ -53,8 +63,8 @@ TEST(Selection, Parses) {
 
 TEST(Selection, WrongTextIsMarked) {
   EXPECT_EQ(ErrorOf(" phi( : )(.5) = a.npy"),
-            "'.5' is no number; an index is ':', a number as 5 or N-1, or "
-            "FIRST:LAST\n"
+            "'.5' is no number; an index is ':', a number as 5 or N-1, "
+            "FIRST:LAST or FIRST:LAST:STEP\n"
             "   | phi(:)(.5)=a.npy\n"
             "   |        ^^\n"
             "   = help: as in  'phi(:)(1000)=heat.npy'  or  "
@@ -67,10 +77,17 @@ TEST(Selection, WrongTextIsMarked) {
                                                       "   |        ^^^\n"));
   EXPECT_THAT(ErrorOf("phi(1:)=a.npy"), HasSubstr("'1:' is no range"));
   EXPECT_THAT(ErrorOf("phi(7:3)=a.npy"), HasSubstr("'7:3' is empty"));
-  EXPECT_THAT(
-      ErrorOf("phi(:)(0:600:100)=a.npy"),
-      HasSubstr("'0:600:100' has a step, which only the program gives:  "
-                "result u(x)(t) for x = 0:9  t = 0:600:100 to"));
+  for (const char* step : {"0", "-10", "K", "", "1.5"}) {
+    EXPECT_THAT(ErrorOf(absl::StrCat("phi(:)(0:600:", step, ")=a.npy")),
+                HasSubstr(absl::StrCat("'", step,
+                                       "' is no step; it is a number, "
+                                       "1 or more, as in 0:N-1:10")));
+  }
+  EXPECT_THAT(ErrorOf("phi(::5)=a.npy"),
+              HasSubstr("'::5' has a step and no ends; write them, as in "
+                        "0:N-1:5\n"));
+  EXPECT_THAT(ErrorOf("phi(0:9:2:1)=a.npy"), HasSubstr("is no range"));
+  EXPECT_THAT(ErrorOf("phi:10=a.npy"), HasSubstr("'phi:10' is no name"));
   EXPECT_THAT(ErrorOf("phi()=a.npy"), HasSubstr("'' is no number"));
   EXPECT_THAT(ErrorOf("phi(1=a.npy"), HasSubstr("'(1' is no index"));
   EXPECT_THAT(ErrorOf("phi(1)x=a.npy"), HasSubstr("'x' is no index"));
@@ -180,6 +197,63 @@ TEST(ExtractSelection, IndicesMayBeAStepApart) {
   const IndexGrid grid = GridOf(Parse("phi(3:7)(:)(9)=a.npy"), field.view);
   EXPECT_EQ(grid.first, (IndexVector{3, 2}));
   EXPECT_EQ(grid.step, (IndexVector{2, 1}));
+}
+
+// Of labels that there are, and of all of these.
+TEST(ExtractSelection, StepsMayBeWider) {
+  Field field;  // phi(1:7:2)(2:4)(9)
+  field.view.upper[0] = 7;
+  field.view.step[0] = 2;
+  const auto some = field.Cut("(1:7:4)(2:4:2)(9)");
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_EQ(some->shape(), (Shape{2, 2}));
+  EXPECT_THAT(some->span<double>(), ElementsAre(12, 14, 32, 34));
+  // Ends that are no label of the range: 3 and 7, 3 alone.
+  EXPECT_THAT(field.Cut("(3:8:4)(2)(9)")->span<double>(), ElementsAre(22, 42));
+  EXPECT_THAT(field.Cut("(3:6:4)(2)(9)")->span<double>(), ElementsAre(22));
+  EXPECT_THAT(field.Cut("(1:7:2)(2)(9)")->span<double>(),
+              ElementsAre(12, 22, 32, 42));
+  for (const char* between :
+       {"(1:7:3)(2)(9)", "(2:6:4)(2)(9)", "(1:9:4)(2)(9)"}) {
+    EXPECT_EQ(field.Cut(between).status().code(), absl::StatusCode::kOutOfRange)
+        << between;
+  }
+  const IndexGrid grid = GridOf(Parse("phi(3:7:4)(:)(9)=a.npy"), field.view);
+  EXPECT_EQ(grid.first, (IndexVector{3, 2}));
+  EXPECT_EQ(grid.step, (IndexVector{4, 1}));
+}
+
+// A cut is the same, whatever the pieces are.
+TEST(SelectionCut, TakesItsPartOfAnyPiece) {
+  constexpr int64_t kRows = 11;
+  Value dense = Value::Allocate(ElementType::kInt64, {kRows, 3});
+  for (int64_t i = 0; i < dense.element_count(); ++i) {
+    dense.mutable_span<int64_t>()[i] = i;
+  }
+  dense.Seal();
+  const ResultView view = {.array = "k",
+                           .lower = {0, 0},
+                           .upper = {kRows - 1, 2},
+                           .step = {1, 1},
+                           .tile_index = {0, 1}};
+  const Selection selection = Parse("k(1:9:3)(0:2:2)=k.npy");
+  const auto cut = SelectionCut::Of(selection, view, dense.shape());
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  for (int64_t rows = 1; rows <= kRows; ++rows) {
+    std::vector<int64_t> found;
+    for (int64_t first = 0; first < kRows; first += rows) {
+      const int64_t here = std::min(rows, kRows - first);
+      Value piece = Value::Allocate(ElementType::kInt64, {here, 3});
+      for (int64_t i = 0; i < here * 3; ++i) {
+        piece.mutable_span<int64_t>()[i] = first * 3 + i;
+      }
+      const size_t before = found.size();
+      found.resize(before + cut->CountIn({first, 0}, piece.shape()));
+      cut->Copy({first, 0}, piece,
+                reinterpret_cast<char*>(found.data() + before));
+    }
+    EXPECT_THAT(found, ElementsAre(3, 5, 12, 14, 21, 23)) << rows;
+  }
 }
 
 TEST(ExtractSelection, KnowsItsFirstIndices) {

@@ -132,6 +132,13 @@ def values(runs):
     runs.both("f", ["x"], [0])
     meta = runs.both("k", ["x", "y"], [1, 2])
     assert meta["fill_value"] == 0 and meta["data_type"] == "int64"
+    # Labels a step apart.
+    runs.both("u(0:2:2)(3:6:5)(-2:N:3)(0:T:2)", ["x", "y", "z", "t"],
+              [0, 3, -2, 0])
+    whole = np.load(runs.path("a.npy"))
+    runs.run(("u(:)(:)(:)(:)", "all.npy"))
+    every = np.load(runs.path("all.npy"))[0:3:2, 0:4:5, 0:10:3, 0:5:2]
+    assert whole.shape == (2, 1, 4, 3) and np.array_equal(whole, every)
     # Several chunks, the last one of which the array ends in.
     meta = runs.both("phi(:)(:)", ["x", "t"], [0, 0], program=runs.heat,
                      extra=("-D", "N=300001", "-D", "T=12"))

@@ -13,7 +13,7 @@ Selection WithNumbers(const Output& output, const ResultView& view) {
   for (size_t d = 0; d < out.indices.size(); ++d) {
     SelectedIndex& index = out.indices[d];
     const bool is_all = index.kind == SelectedIndex::Kind::kAll;
-    if (!is_all && index.expression.empty()) continue;
+    if (!is_all && index.expression.empty() && index.step == 0) continue;
     if (index.kind == SelectedIndex::Kind::kOne) {
       const int64_t at =
           std::clamp(output.labels.lower[d], view.lower[d], view.upper[d]);
@@ -22,7 +22,9 @@ Selection WithNumbers(const Output& output, const ResultView& view) {
     }
     index = {.kind = SelectedIndex::Kind::kRange,
              .first = std::max(output.labels.lower[d], view.lower[d]),
-             .last = std::min(output.labels.upper[d], view.upper[d])};
+             .last = std::min(output.labels.upper[d], view.upper[d]),
+             .step = index.step};
+    if (index.step > 1) index.last -= (index.last - index.first) % index.step;
   }
   return out;
 }
@@ -32,15 +34,17 @@ std::string LabelsText(const Selection& selection, const ResultView& view) {
   for (size_t d = 0; d < view.lower.size(); ++d) {
     int64_t first = view.lower[d];
     int64_t last = view.upper[d];
+    int64_t step = view.step[d];
     bool is_one = view.tile_index[d] < 0;
     if (!selection.indices.empty()) {
       first = selection.indices[d].first;
       last = selection.indices[d].last;
+      if (selection.indices[d].step > 0) step = selection.indices[d].step;
       is_one = selection.indices[d].kind == SelectedIndex::Kind::kOne;
     }
     absl::StrAppend(&out, "(", first);
     if (!is_one) absl::StrAppend(&out, ":", last);
-    if (!is_one && view.step[d] > 1) absl::StrAppend(&out, ":", view.step[d]);
+    if (!is_one && step > 1) absl::StrAppend(&out, ":", step);
     out += ")";
   }
   return out;
@@ -51,6 +55,7 @@ ResultView Narrowed(ResultView view, const Selection& selection) {
     const SelectedIndex& index = selection.indices[d];
     view.lower[d] = index.first;
     view.upper[d] = index.last;
+    if (index.step > 0) view.step[d] = index.step;
     if (index.kind == SelectedIndex::Kind::kOne) view.tile_index[d] = -1;
   }
   return view;

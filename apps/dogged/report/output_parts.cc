@@ -61,6 +61,13 @@ absl::StatusOr<OutputParts> PartsOf(const Output& output,
   DOGGED_ASSIGN_OR_RETURN(
       const SelectionCut cut,
       SelectionCut::Of(has_blocks ? all : selection, view, dense.shape()));
+  // A part of a value is a box.
+  if (std::any_of(cut.ranges().begin(), cut.ranges().end(),
+                  [](const Range& range) { return range.step > 1; })) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("labels of ", selection.text,
+                     " are a step apart, and others lie between them"));
+  }
   OutputParts out{
       .written = {.path = selection.path,
                   .array = selection.array,

@@ -100,6 +100,18 @@ TEST(Selection, RangesHaveBothEnds) {
   EXPECT_THAT(ValuesOf(kRing, "u(9)(1)"), ElementsAre(108 + 101));
 }
 
+TEST(Selection, RangesMayHaveSteps) {
+  EXPECT_THAT(ValuesOf(kRing, "u(1:N-1:3)(0)"), ElementsAre(101, 104, 107));
+  EXPECT_THAT(ValuesOf(kRing, "u(2:4:5)(0:T:9)"), ElementsAre(102));
+  const Outcome out = Select(kRing, {"u(1:9:3)(0:T:2)", "u(0:9:6)(0)"});
+  ASSERT_TRUE(out.status.ok()) << out.words;
+  EXPECT_THAT(out.labels[0].lower, ElementsAre(1, 0));
+  EXPECT_THAT(out.labels[0].upper, ElementsAre(7, 4));
+  EXPECT_THAT(out.labels[0].step, ElementsAre(3, 2));
+  EXPECT_THAT(out.labels[1].step, ElementsAre(6, 1));
+  EXPECT_THAT(out.labels[1].names, ElementsAre("x", "t"));
+}
+
 // A result with gaps holds u(3:5)(0) as little as u(1)(0).
 TEST(Selection, IsNotTakenFromResultsWithGaps) {
   const Outcome out = Select(kRing, {"u(3:5)(0)", "u(4)(0)", "u(2)(4)"});
@@ -161,6 +173,15 @@ TEST(Selection, HasTheIndicesThatThereAre) {
   EXPECT_THAT(out.labels[0].lower, ElementsAre(2, -1));
   EXPECT_THAT(out.labels[0].upper, ElementsAre(8, 3));
   EXPECT_THAT(out.labels[0].step, ElementsAre(3, 2));
+}
+
+TEST(Selection, StepsAreThoseOfLabels) {
+  EXPECT_THAT(ValuesOf(kSteps, "v(2:8:6)(-1:4:4)"),
+              ElementsAre(19, 23, 79, 83));
+  EXPECT_EQ(Select(kSteps, {"v(2:8:2)(1)"}).words,
+            "--output: error[D014]: v(t)(k) has t = 2:8:3\n"
+            "   | v(2:8:2)(1)\n"
+            "   |   ^^^\n");
 }
 
 TEST(Selection, OfAnIndexBetweenIsRefused) {
