@@ -2,8 +2,10 @@
 #ifndef DOGGED_APPS_OUTPUT_ARRAY_FILE_H_
 #define DOGGED_APPS_OUTPUT_ARRAY_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,11 +32,21 @@ struct ArrayDescription {
 class ArrayFile {
  public:
   virtual ~ArrayFile() = default;
-  // Bytes of elements that follow one another in C order. Errors: as
-  // FileError; the file is no good afterwards.
-  virtual absl::Status Append(absl::string_view elements) = 0;
+  // Bytes of elements that follow one another in C order, from byte `offset` of
+  // the array on. Every byte is to be written once. Errors: as FileError; the
+  // file is no good afterwards.
+  virtual absl::Status WriteAt(int64_t offset, absl::string_view elements) = 0;
+  // WriteAt() behind what was appended before.
+  absl::Status Append(absl::string_view elements) {
+    const int64_t offset = appended_;
+    appended_ += static_cast<int64_t>(elements.size());
+    return WriteAt(offset, elements);
+  }
   // Once, after all elements. Errors: likewise.
   virtual absl::Status Commit() = 0;
+
+ private:
+  int64_t appended_ = 0;
 };
 
 // OK if a file of that format could be written at `path` now. Errors: as
@@ -48,6 +60,16 @@ bool IsArrayFormat(OutputFormat format);
 absl::StatusOr<std::unique_ptr<ArrayFile>> CreateArrayFile(
     absl::string_view path, OutputFormat format,
     const ArrayDescription& description);
+
+// The same elements with the last dimension as the first one.
+Value LastFirst(const Value& value);
+// Likewise, of what there is an entry of for each dimension.
+template <typename Entries>
+void TurnLastFirst(Entries& entries) {
+  for (auto i = entries.size(); i > 1; --i) {
+    std::swap(entries[i - 1], entries[i - 2]);
+  }
+}
 
 }  // namespace dogged
 

@@ -220,6 +220,18 @@ absl::Status FileWriter::Append(absl::string_view piece) {
   return absl::OkStatus();
 }
 
+absl::Status FileWriter::WriteAt(int64_t offset, absl::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t written =
+        pwrite(descriptor_, piece.data(), piece.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return FileError(path_, "cannot write", errno);
+    piece.remove_prefix(static_cast<size_t>(written));
+    offset += written;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FileWriter::Commit() {
   // Not every file system can sync.
   const bool is_synced =

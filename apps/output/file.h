@@ -62,6 +62,8 @@ class FileWriter {
 
   // Errors: as FileError; the file is no good afterwards.
   absl::Status Append(absl::string_view piece);
+  // Likewise, from byte `offset` on, whatever was appended.
+  absl::Status WriteAt(int64_t offset, absl::string_view piece);
   // Once, last. Errors: as FileError; the file is removed then.
   absl::Status Commit();
 

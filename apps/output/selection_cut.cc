@@ -135,6 +135,15 @@ std::vector<SelectionCut::Range> SelectionCut::RangesIn(
   return out;
 }
 
+IndexVector SelectionCut::PlaceOf(const IndexVector& first) const {
+  IndexVector out = first;
+  for (int d = 0; d < out.size(); ++d) {
+    const Range& range = ranges_[static_cast<size_t>(d)];
+    out[d] = std::max<int64_t>(0, CeilDiv(first[d] - range.first, range.step));
+  }
+  return out;
+}
+
 int64_t SelectionCut::CountIn(const IndexVector& first,
                               const Shape& extents) const {
   int64_t out = 1;

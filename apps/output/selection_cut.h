@@ -43,6 +43,9 @@ class SelectionCut {
   // The number of wanted elements in a box of the array, which has `extents`
   // from `first` on.
   int64_t CountIn(const IndexVector& first, const Shape& extents) const;
+  // The place of the first of them among all elements of the cut, by dimension
+  // of `ranges()`.
+  IndexVector PlaceOf(const IndexVector& first) const;
   // Copies those of `piece`, which is such a box, to `out`, in C order.
   void Copy(const IndexVector& first, const Value& piece, char* out) const;
 

@@ -185,9 +185,9 @@ absl::StatusOr<std::string> MakeBeside(absl::string_view path,
   return FileError(path, "cannot create", errno);
 }
 
-absl::Status SyncFolder(absl::string_view path, const std::string& folder) {
-  const int descriptor =
-      open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+// `path` is what the user calls the store that has it.
+absl::Status Sync(absl::string_view path, const std::string& name) {
+  const int descriptor = open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return FileError(path, "cannot write", errno);
   // Not every file system can sync.
   const bool is_synced =
@@ -211,33 +211,41 @@ class ZarrStore : public ArrayFile {
     while (split_ + 1 < shape.size() && chunk_[split_] == 1) ++split_;
     row_bytes_ = ElementBytes(description.type);
     for (int d = split_ + 1; d < shape.size(); ++d) row_bytes_ *= shape[d];
-    for (int d = 0; d < shape.size(); ++d) at_.push_back(0);
   }
   ~ZarrStore() override {
-    file_.reset();
+    if (descriptor_ >= 0) close(descriptor_);
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
   }
 
-  absl::Status Append(absl::string_view elements) override {
+  absl::Status WriteAt(int64_t offset, absl::string_view elements) override {
+    const int64_t rows_bytes = Extent(description_.shape) * row_bytes_;
+    const int64_t chunk_bytes = Extent(chunk_) * row_bytes_;
     while (!elements.empty()) {
-      if (!file_.has_value()) DOGGED_RETURN_IF_ERROR(BeginChunk());
-      const auto taken =
-          static_cast<size_t>(std::min<int64_t>(left_, std::ssize(elements)));
-      DOGGED_RETURN_IF_ERROR(Named(file_->Append(elements.substr(0, taken))));
+      // Places along the dimensions before, and bytes behind them.
+      const int64_t outer = offset / rows_bytes;
+      const int64_t inner = offset % rows_bytes;
+      const int64_t number = inner / chunk_bytes;
+      const int64_t begin = inner % chunk_bytes;
+      const int64_t end =
+          std::min(chunk_bytes, rows_bytes - number * chunk_bytes);
+      const auto taken = static_cast<size_t>(
+          std::min<int64_t>(end - begin, std::ssize(elements)));
+      DOGGED_RETURN_IF_ERROR(OpenChunk(outer, number, end, chunk_bytes));
+      DOGGED_RETURN_IF_ERROR(WriteToChunk(begin, elements.substr(0, taken)));
       elements.remove_prefix(taken);
-      left_ -= static_cast<int64_t>(taken);
-      if (left_ == 0) DOGGED_RETURN_IF_ERROR(EndChunk());
+      offset += static_cast<int64_t>(taken);
     }
     return absl::OkStatus();
   }
 
   absl::Status Commit() override {
+    DOGGED_RETURN_IF_ERROR(CloseChunk());
     const std::string metadata = MetadataOf(description_, chunk_);
     const absl::string_view pieces[] = {metadata};
     DOGGED_RETURN_IF_ERROR(Named(
         WriteWholeFile(absl::StrCat(temporary_, "/", kMetadata), pieces)));
-    DOGGED_RETURN_IF_ERROR(SyncFolders());
+    DOGGED_RETURN_IF_ERROR(SyncAll());
     return TakePlace();
   }
 
@@ -253,54 +261,76 @@ class ZarrStore : public ArrayFile {
     return absl::Status(status.code(), text);
   }
 
-  // Rows of the split dimension in the chunk that comes next.
-  int64_t RowsHere() const {
-    if (chunk_.empty()) return 1;
-    return std::min(chunk_[split_],
-                    description_.shape[split_] - at_[split_] * chunk_[split_]);
+  int64_t Extent(const Shape& shape) const {
+    return shape.empty() ? 1 : shape[split_];
   }
 
-  absl::Status BeginChunk() {
-    std::string name = absl::StrCat(temporary_, "/c");
+  // Opens chunk `number` along the split dimension, of place number `outer`
+  // along those before; it has `bytes`, and the array's end at `end`.
+  absl::Status OpenChunk(int64_t outer, int64_t number, int64_t end,
+                         int64_t bytes) {
+    if (descriptor_ >= 0 && outer == outer_ && number == number_) {
+      return absl::OkStatus();
+    }
+    DOGGED_RETURN_IF_ERROR(CloseChunk());
+    outer_ = outer;
+    number_ = number;
+    IndexVector at = description_.shape;
+    for (int d = at.size() - 1; d >= 0; --d) {
+      at[d] = d > split_    ? 0
+              : d == split_ ? number
+                            : outer % description_.shape[d];
+      if (d < split_) outer /= description_.shape[d];
+    }
+    chunk_name_ = "/c";
     std::error_code error;
-    for (int d = 0; d < at_.size(); ++d) {
-      fs::create_directory(name, error);
+    for (const int64_t place : at) {
+      fs::create_directory(temporary_ + chunk_name_, error);
       if (error) return FileError(path_, "cannot write", error.value());
-      absl::StrAppend(&name, "/", at_[d]);
+      absl::StrAppend(&chunk_name_, "/", place);
     }
-    absl::StatusOr<FileWriter> file = FileWriter::Create(name);
-    DOGGED_RETURN_IF_ERROR(Named(file.status()));
-    file_.emplace(*std::move(file));
-    left_ = RowsHere() * row_bytes_;
+    descriptor_ = open((temporary_ + chunk_name_).c_str(),
+                       O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    struct stat status = {};
+    if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+      return ChunkError();
+    }
+    // A chunk has its whole shape, also where the array ends in it.
+    if (status.st_size > 0 || end == bytes) return absl::OkStatus();
+    return WriteToChunk(end, FillOf(description_.type, bytes - end));
+  }
+
+  absl::Status WriteToChunk(int64_t offset, absl::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return ChunkError();
+      bytes.remove_prefix(static_cast<size_t>(n));
+      offset += n;
+    }
     return absl::OkStatus();
   }
 
-  // The chunk has its whole shape, also where the array ends in it.
-  absl::Status EndChunk() {
-    const int64_t rows = chunk_.empty() ? 1 : chunk_[split_];
-    const int64_t missing = (rows - RowsHere()) * row_bytes_;
-    if (missing > 0) {
-      DOGGED_RETURN_IF_ERROR(
-          Named(file_->Append(FillOf(description_.type, missing))));
+  absl::Status CloseChunk() {
+    // Some network file systems report a full disk only here.
+    if (descriptor_ < 0 || close(std::exchange(descriptor_, -1)) == 0) {
+      return absl::OkStatus();
     }
-    DOGGED_RETURN_IF_ERROR(Named(file_->Commit()));
-    file_.reset();
-    for (int d = std::min(split_, at_.size() - 1); d >= 0; --d) {
-      if (++at_[d] * chunk_[d] < description_.shape[d]) break;
-      at_[d] = 0;
-    }
-    return absl::OkStatus();
+    return ChunkError();
   }
 
-  absl::Status SyncFolders() const {
+  absl::Status ChunkError() const {
+    return FileError(path_ + chunk_name_, "cannot write", errno);
+  }
+
+  absl::Status SyncAll() const {
     std::error_code error;
     auto entry = fs::recursive_directory_iterator(temporary_, error);
     for (; !error && entry != fs::end(entry); entry.increment(error)) {
-      if (!entry->is_directory()) continue;
-      DOGGED_RETURN_IF_ERROR(SyncFolder(path_, entry->path().string()));
+      DOGGED_RETURN_IF_ERROR(Sync(path_, entry->path().string()));
     }
     if (error) return FileError(path_, "cannot write", error.value());
-    return SyncFolder(path_, temporary_);
+    return Sync(path_, temporary_);
   }
 
   absl::Status TakePlace() {
@@ -340,9 +370,11 @@ class ZarrStore : public ArrayFile {
   // and whole along those behind.
   int split_ = 0;
   int64_t row_bytes_ = 0;
-  IndexVector at_;                  // the chunk that is open, or comes next
-  std::optional<FileWriter> file_;  // of it
-  int64_t left_ = 0;                // bytes of the array that it still takes
+  // The chunk that is open: see OpenChunk().
+  int descriptor_ = -1;  // -1: none
+  int64_t outer_ = 0;
+  int64_t number_ = 0;
+  std::string chunk_name_;  // in the store: "/c/0/3"
 };
 
 }  // namespace

@@ -209,6 +209,14 @@ def case_steps():
             name = "wanted.npy" if "25" in selection else "some.npy"
             check("by agents", read(cluster.path("again.npy"))
                   == read(cluster.path(name)))
+        _, words = cluster.fetched(
+            job, "phi(0:N-1:10)(0:T:25)=turned.npy", "--time-first",
+            "--output-to", "agents")
+        check("time first", "--time-first: values of agents have time last"
+              in words and ", 3 x 201 doubles" in words, words)
+        turned = numbers(cluster.path("turned.npy"))
+        check("turned", all(turned[201*t:201*t + 201] == wanted[t::3]
+                            for t in range(3)))
         cluster.refused(2, "fetch", job, "phi(0:N-1:5)(0)=a.npy", says=[
             "phi(0:N-1:5)(0) is no result of this job"])
         cluster.refused(2, "fetch", job, "phi(0:N-1:0)(T)=a.npy", says=[

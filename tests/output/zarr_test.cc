@@ -107,6 +107,51 @@ TEST(Zarr, PiecesMayBeAny) {
   }
 }
 
+// The order of pieces is no matter.
+TEST(Zarr, PiecesMayComeAnyhow) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "u.zarr";
+  constexpr int64_t kBytes = 2 * 1001 * 16'000;
+  std::string all(kBytes, '\0');
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i] = static_cast<char>('a' + i / 1'000 % 26);
+  }
+  ASSERT_TRUE(Write(path, {2, 1001, 2000}, all).ok());
+  const auto chunks = [&path] {
+    std::string out;
+    for (const char* chunk : {"0/0", "0/1", "1/0", "1/1"}) {
+      out += ContentOf(path + "/c/" + chunk + "/0");
+    }
+    return out;
+  };
+  const std::string expected = chunks();
+  auto store = CreateZarr(path, Doubles({2, 1001, 2000}));
+  ASSERT_TRUE(store.ok()) << store.status();
+  constexpr int64_t kPiece = 700'001;
+  constexpr int64_t kPieces = kBytes / kPiece + 1;
+  for (int64_t i = 0; i < kPieces; ++i) {
+    const int64_t offset = i * 7 % kPieces * kPiece;  // 46 pieces
+    ASSERT_TRUE((*store)
+                    ->WriteAt(offset, absl::string_view(all).substr(
+                                          static_cast<size_t>(offset), kPiece))
+                    .ok());
+  }
+  ASSERT_TRUE((*store)->Commit().ok());
+  EXPECT_EQ(chunks(), expected);
+}
+
+TEST(LastFirst, MovesTheLastDimension) {
+  Value value = Value::Allocate(ElementType::kInt64, {2, 2, 3});
+  for (int64_t i = 0; i < 12; ++i) {
+    value.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
+  }
+  value.Seal();
+  const Value turned = LastFirst(value);
+  EXPECT_EQ(turned.shape(), (Shape{3, 2, 2}));
+  EXPECT_THAT(turned.span<int64_t>(),
+              ::testing::ElementsAre(0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11));
+}
+
 TEST(Zarr, OneNumberIsAChunk) {
   const TemporaryFolder folder;
   const std::string path = folder / "u.zarr";

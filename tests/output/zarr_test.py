@@ -146,6 +146,39 @@ def values(runs):
     assert chunk[1] == 13 and 300001 % chunk[0] != 0, chunk
 
 
+def time_first(runs):
+    turned = ("--time-first",)
+    runs.run(("u(:)(:)(1:5)(:)", "all.npy"))
+    plain = np.load(runs.path("all.npy"))
+    runs.both("u(:)(:)(1:5)(:)", ["t", "x", "y", "z"], [0, 0, 3, 1],
+              extra=turned)
+    found = np.load(runs.path("a.npy"))
+    assert np.array_equal(found, np.moveaxis(plain, -1, 0))
+    # Of one time step nothing is moved, of other arrays the last index.
+    runs.both("u(:)(:)(1:5)(3)", ["x", "y", "z"], [0, 3, 1], extra=turned)
+    runs.both("k", ["y", "x"], [2, 1], extra=turned)
+    said = runs.run(("f(3:5)(0:4:2)", "f.vti"), ("f(3:5)(0:4:2)", "f.npy"),
+                    extra=turned)
+    assert "f(3:5)(0:4:2), 3 x 3 floats" in said, said
+    with open(runs.path("f.vti"), "rb") as file:
+        image = file.read()
+    assert b'Origin="0 3 0" Spacing="2 1 1"' in image, image[:400]
+    # x runs fastest there, so t does: the .npy's columns.
+    numbers = np.load(runs.path("f.npy"))
+    assert np.asfortranarray(numbers).tobytes(order="F") in image
+    # Piece by piece, in little memory; the same files.
+    limited = (resource.RLIMIT_DATA, (700 << 20, 700 << 20))
+    for name, limit in (("whole", None), ("pieces", limited)):
+        runs.run(("phi(:)(:)", name + ".npy"), ("phi(:)(0:T:3)", name + ".zarr"),
+                 extra=("-D", "N=1000001", "-D", "T=23", *turned), limit=limit,
+                 program=runs.heat)
+    whole = np.load(runs.path("whole.npy"), mmap_mode="r")
+    pieces = np.load(runs.path("pieces.npy"), mmap_mode="r")
+    assert whole.shape == (24, 1000001) and np.array_equal(whole, pieces)
+    for name in ("whole.zarr", "pieces.zarr"):
+        assert np.array_equal(zarr(runs.path(name))[0], whole[::3])
+
+
 def refusals(runs):
     said = runs.run(("u", "none/u.zarr"), expect=2)
     assert "none/u.zarr: there is no folder " in said, said
@@ -170,6 +203,7 @@ def main(dogged, source):
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(os.path.abspath(dogged), source, folder)
         values(runs)
+        time_first(runs)
         refusals(runs)
 
 

@@ -71,6 +71,7 @@ class ClusterFlags : public CommandFlags {
         .add_option("OUTPUT", options_.outputs,
                     "as --output of run: 'phi(:)(100)=heat.npy'")
         ->type_name("SELECTION=FILE");
+    AddFormFlags(fetch_, options_.output_form);
     AddChoice(fetch_, "--output-to", options_.output_to, {"here", "agents"},
               "agents: each agent writes the values that it holds into the "
               ".npy files, on a file system that they share with this command");

@@ -40,6 +40,11 @@ void AddJsonFlags(CLI::App& command, bool& json, bool has_events) {
                    "print a JSON line for each event, and such an object last");
 }
 
+void AddFormFlags(CLI::App& command, OutputForm& form) {
+  command.add_flag("--time-first", form.is_time_first,
+                   "files have the last index first: u(x)(y)(t) as t, x, y");
+}
+
 void AddKeyOptions(CLI::App& command, KeyChoice& choice) {
   command.add_option("--key-file", choice.flag,
                      "of the cluster, see `dogged key` (default: "

@@ -45,6 +45,9 @@ void AddLibraries(CLI::App& command, std::string& libraries);
 // --json, and --json-events, which is --json with lines before it.
 void AddJsonFlags(CLI::App& command, bool& json, bool has_events = false);
 
+// --time-first.
+void AddFormFlags(CLI::App& command, OutputForm& form);
+
 // --key-file and --insecure.
 void AddKeyOptions(CLI::App& command, KeyChoice& choice);
 

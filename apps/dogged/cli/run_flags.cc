@@ -31,9 +31,10 @@ class RunFlags : public CommandFlags {
         .add_option("--output", options_.program.outputs,
                     "write a result: 'phi(:)(100)=heat.npy', "
                     "'phi(5:20)(100)=part.png'; over time as .apng, for VTK "
-                    "as .vti or .pvd")
+                    "as .vti or .pvd, in chunks as .zarr")
         ->type_name("SELECTION=FILE")
         ->allow_extra_args(false);
+    AddFormFlags(command_, options_.program.output_form);
     command_.add_flag("--check", options_.check,
                       "compare with a serial run, bit by bit");
     AddLibraries(command_, options_.libraries);

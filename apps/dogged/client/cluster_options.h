@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/dogged/keys/key_choice.h"
+#include "apps/dogged/report/outputs.h"
 
 namespace dogged {
 
@@ -16,6 +17,7 @@ struct ClusterOptions {
   bool all = false;                  // also of many jobs
   std::string job;                   // first digits of its hash
   std::vector<std::string> outputs;  // of fetch
+  OutputForm output_form;            // likewise
   std::string output_to = "here";    // or "agents": they write .npy files
   std::string label;                 // of get and watch
 };

@@ -250,7 +250,7 @@ nlohmann::ordered_json ReportJson(const NamedJob& named,
 
 ExitCode FetchOrThrow(const ClusterOptions& options,
                       const Environment& environment) {
-  auto outputs = ParseOutputs(options.outputs);
+  auto outputs = ParseOutputs(options.outputs, options.output_form);
   if (!outputs.ok()) return PrintError(outputs.status());
   const ResultRoom room = RoomForResults(*outputs, environment);
   const auto opened = OpenCluster(options, environment, &room);

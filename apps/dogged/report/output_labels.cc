@@ -50,6 +50,14 @@ std::string LabelsText(const Selection& selection, const ResultView& view) {
   return out;
 }
 
+bool IsTurned(const Output& output, const Selection& selection,
+              const ResultView& view) {
+  if (!output.form.is_time_first || view.tile_index.empty()) return false;
+  return selection.indices.empty()
+             ? view.tile_index.back() >= 0
+             : selection.indices.back().kind != SelectedIndex::Kind::kOne;
+}
+
 ResultView Narrowed(ResultView view, const Selection& selection) {
   for (size_t d = 0; d < selection.indices.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];

@@ -15,6 +15,9 @@ namespace dogged {
 Selection WithNumbers(const Output& output, const ResultView& view);
 // "u(0:100:2)(1000)", of a selection with numbers.
 std::string LabelsText(const Selection& selection, const ResultView& view);
+// Whether the output's last dimension, which is time, goes before the others.
+bool IsTurned(const Output& output, const Selection& selection,
+              const ResultView& view);
 // The view of the selected labels alone, where each is a block: how blocks are
 // put together depends on how many indices vary.
 ResultView Narrowed(ResultView view, const Selection& selection);

@@ -41,6 +41,10 @@ absl::StatusOr<OutputParts> PartsOf(const Output& output,
     return absl::FailedPreconditionError(
         absl::StrCat(selection.path, " is no .npy file"));
   }
+  if (IsTurned(output, selection, view)) {
+    return absl::FailedPreconditionError(
+        "--time-first: values of agents have time last");
+  }
   const DeclaredShapes shapes(relations);
   const bool has_blocks = output.labels.has_blocks;
   const auto shape_of = [&shapes](const Label& label) {

@@ -64,6 +64,11 @@ ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
             : selection.indices[d].kind != SelectedIndex::Kind::kOne;
     if (varies) out.names.push_back(output.labels.names[d]);
   }
+  if (IsTurned(output, selection, view)) {
+    TurnLastFirst(out.names);
+    TurnLastFirst(out.indices.first);
+    TurnLastFirst(out.indices.step);
+  }
   return out;
 }
 
@@ -100,6 +105,41 @@ absl::Status WriteCut(const Selection& selection, const SelectionCut& cut,
         cut.Copy(piece.first, piece.value, part.data());
         return file->Append(part);
       }));
+  return file->Commit();
+}
+
+// WriteCut() with the last dimension as the first one: a piece has a run of
+// elements for each of its places along that.
+absl::Status WriteTurned(const Selection& selection, const SelectionCut& cut,
+                         const ArrayDescription& array, size_t view,
+                         dsl::ResultViews& views) {
+  DOGGED_ASSIGN_OR_RETURN(
+      const std::unique_ptr<ArrayFile> file,
+      CreateArrayFile(selection.path, selection.format, array));
+  const int64_t bytes = ElementBytes(array.type);
+  const int64_t rest = ElementCount(array.shape) / cut.ranges().back().count;
+  const auto write = [&](const dsl::DensePiece& piece) -> absl::Status {
+    const int64_t count = cut.CountIn(piece.first, piece.value.shape());
+    if (count == 0) return absl::OkStatus();
+    const int64_t last =
+        cut.RangesIn(piece.first, piece.value.shape()).back().count;
+    Value part = Value::Allocate(array.type, {count / last, last});
+    cut.Copy(piece.first, piece.value, static_cast<char*>(part.mutable_data()));
+    part = LastFirst(part);
+    const IndexVector place = cut.PlaceOf(piece.first);
+    int64_t begin = 0;  // among the elements of one place
+    for (int d = 0; d + 1 < place.size(); ++d) {
+      begin = begin * cut.ranges()[static_cast<size_t>(d)].count + place[d];
+    }
+    const int64_t run = count / last;
+    for (int64_t t = 0; t < last; ++t) {
+      const int64_t to = (place[place.size() - 1] + t) * rest + begin;
+      DOGGED_RETURN_IF_ERROR(file->WriteAt(
+          to * bytes, part.view().substr(t * run * bytes, run * bytes)));
+    }
+    return absl::OkStatus();
+  };
+  DOGGED_RETURN_IF_ERROR(views.ForEachPiece(view, write));
   return file->Commit();
 }
 
@@ -319,6 +359,12 @@ absl::Status CheckDimensions(const Output& output) {
 }
 
 absl::Status CheckFormat(const Output& output) {
+  if (output.form.is_time_first && output.labels.has_blocks) {
+    return Mistyped(
+        absl::StrCat("--time-first: the labels of ", output.selection.array,
+                     " are blocks, whose dimensions come last"),
+        output.from);
+  }
   if (IsSeries(output.selection)) DOGGED_RETURN_IF_ERROR(CheckSeries(output));
   return CheckDimensions(output);
 }
@@ -338,7 +384,7 @@ std::string NumberText(const Value& value) {
 }
 
 absl::StatusOr<std::vector<Output>> ParseOutputs(
-    const std::vector<std::string>& arguments) {
+    const std::vector<std::string>& arguments, const OutputForm& form) {
   std::vector<Output> out;
   std::set<std::string> paths;
   for (const std::string& argument : arguments) {
@@ -355,7 +401,8 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     if (!paths.insert(ignored ? path : file.string()).second) {
       return Mistyped(absl::StrCat(path, ": two outputs go to this file"));
     }
-    out.push_back({.selection = *std::move(selection), .labels = {}});
+    out.push_back(
+        {.selection = *std::move(selection), .labels = {}, .form = form});
   }
   return out;
 }
@@ -370,6 +417,7 @@ absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
 }
 
 absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            const OutputForm& form,
                             std::vector<Output>& outputs) {
   const size_t given = outputs.size();
   for (const dsl::ResultFile& file : files) {
@@ -390,7 +438,8 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                                      .indices = {},
                                      .path = file.path,
                                      .format = format},
-                       .labels = file.labels});
+                       .labels = file.labels,
+                       .form = form});
     DOGGED_RETURN_IF_ERROR(CheckFormat(outputs.back()));
   }
   return absl::OkStatus();
@@ -459,17 +508,23 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                           views.Dense(number));
   DOGGED_ASSIGN_OR_RETURN(const SelectionCut cut,
                           SelectionCut::Of(selection, view, dense->shape()));
+  const bool is_turned = IsTurned(output, selection, view);
   written.shape = cut.shape();
   written.type = dense->type();
+  if (is_turned) TurnLastFirst(written.shape);
   if (IsArrayFormat(selection.format)) {
-    DOGGED_RETURN_IF_ERROR(WriteCut(
-        selection, cut, DescriptionOf(output, selection, view, written), number,
-        views));
+    const auto write = is_turned ? WriteTurned : WriteCut;
+    DOGGED_RETURN_IF_ERROR(
+        write(selection, cut, DescriptionOf(output, selection, view, written),
+              number, views));
     return written;
   }
-  DOGGED_ASSIGN_OR_RETURN(const Value part,
+  DOGGED_ASSIGN_OR_RETURN(Value part,
                           Selected(cut, written.type, number, views));
-  DOGGED_RETURN_IF_ERROR(WriteValue(selection, part, GridOf(selection, view)));
+  if (is_turned) part = LastFirst(part);
+  DOGGED_RETURN_IF_ERROR(
+      WriteValue(selection, part,
+                 DescriptionOf(output, selection, view, written).indices));
   return written;
 }
 

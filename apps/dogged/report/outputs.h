@@ -14,11 +14,18 @@
 
 namespace dogged {
 
+// The form of all outputs of a command.
+struct OutputForm {
+  // The last index, if it varies, is the first dimension.
+  bool is_time_first = false;
+};
+
 // A file, and which labels go into it.
 struct Output {
   std::string from = "--output";  // who asks for it: or "heat.dog:12:8"
   Selection selection;
   dsl::SelectedLabels labels;
+  OutputForm form;
 };
 
 // Parses the arguments of `--output`; the labels are not known yet.
@@ -26,7 +33,7 @@ struct Output {
 // Errors: kNotFound for mistyped arguments, and for files that can't be
 // written.
 absl::StatusOr<std::vector<Output>> ParseOutputs(
-    const std::vector<std::string>& arguments);
+    const std::vector<std::string>& arguments, const OutputForm& form);
 
 // Takes the labels, which are as many, as the compiler has found them.
 //
@@ -38,6 +45,7 @@ absl::Status SetLabels(std::vector<dsl::SelectedLabels> labels,
 // Adds the files that results go `to`, but for files that `outputs` writes
 // already: the command line comes first. Errors: as ParseOutputs and SetLabels.
 absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
+                            const OutputForm& form,
                             std::vector<Output>& outputs);
 
 // A file that was written.

@@ -73,7 +73,7 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
   placed.selections.resize(out.outputs.size());
   DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
   if (!out.writes_results) return absl::OkStatus();
-  return AddResultFiles(placed.files, out.outputs);
+  return AddResultFiles(placed.files, out.output_form, out.outputs);
 }
 
 }  // namespace
@@ -112,9 +112,11 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     if (!value.ok()) return fail(value.status());
     out.options.inputs[array] = *std::move(value);
   }
-  absl::StatusOr<std::vector<Output>> outputs = ParseOutputs(options.outputs);
+  absl::StatusOr<std::vector<Output>> outputs =
+      ParseOutputs(options.outputs, options.output_form);
   if (!outputs.ok()) return fail(outputs.status());
   out.outputs = *std::move(outputs);
+  out.output_form = options.output_form;
   for (const Output& output : out.outputs) {
     out.options.selections.push_back(output.selection.text);
   }

@@ -24,7 +24,8 @@ struct LoadedProgram {
   dsl::CompileOptions options;
   Job job;
   std::vector<Output> outputs;
-  size_t wanted = 0;                               // of ProgramOptions::wanted
+  OutputForm output_form;  // also of files that the program names
+  size_t wanted = 0;       // of ProgramOptions::wanted
   std::vector<dsl::SelectedLabels> wanted_labels;  // of these
   bool writes_results = false;                     // as ProgramOptions
   dsl::ProgramFacts facts;

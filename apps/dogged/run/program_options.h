@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/dogged/report/outputs.h"
 #include "dsl/text/diagnostics.h"
 #include "runtime/base/value.h"
 
@@ -30,6 +31,7 @@ struct ProgramOptions {
   Definitions definitions;        // -D
   std::vector<std::pair<std::string, std::string>> inputs;  // array, path
   std::vector<std::string> outputs;
+  OutputForm output_form;
   std::vector<std::string> wanted;  // selections that go to no file
   bool writes_results = false;      // where the program says `to` a file
   bool may_lack_inputs = false;
