@@ -52,6 +52,8 @@ struct Axis {
   int64_t first = 0;  // its index
   int64_t step = 1;
   int64_t count = 0;
+  // Coordinates, if they are not the indices.
+  std::optional<AxisScale> scale;
 };
 
 std::vector<Axis> AxesOf(const Value& value, const IndexGrid& indices) {
@@ -60,7 +62,10 @@ std::vector<Axis> AxesOf(const Value& value, const IndexGrid& indices) {
     if (value.shape()[d] == 1) continue;
     axes.push_back({.first = indices.FirstOf(d),
                     .step = indices.StepOf(d),
-                    .count = value.shape()[d]});
+                    .count = value.shape()[d],
+                    .scale = std::nullopt});
+    const AxisScale scale = indices.AxisOf(d);
+    if (scale != AxisScale{}) axes.back().scale = scale;
   }
   return axes;
 }
@@ -87,7 +92,18 @@ int WidestText(const Scale& scale) {
 }
 
 Scale ScaleOf(const Axis& axis, int ticks) {
-  return IndexScale(axis.first, (axis.count - 1) * axis.step + 1, ticks);
+  if (!axis.scale.has_value()) {
+    return IndexScale(axis.first, (axis.count - 1) * axis.step + 1, ticks);
+  }
+  const double spacing = axis.scale->spacing;
+  const int64_t last = axis.first + (axis.count - 1) * axis.step;
+  Scale out = ScaleFor(static_cast<double>(axis.first) * spacing,
+                       static_cast<double>(last) * spacing, ticks,
+                       /*is_padded=*/false);
+  if (!axis.scale->unit.empty() && !out.texts.empty()) {
+    absl::StrAppend(&out.texts.back(), " ", axis.scale->unit);
+  }
+  return out;
 }
 
 // Index numbers for an axis of so many pixels: as many as don't touch.
@@ -245,10 +261,38 @@ Rectangle MapArea(int64_t rows, int64_t columns) {
   return {.width = size(columns), .height = size(rows)};
 }
 
-void DrawColourBar(Canvas& canvas, const Rectangle& bar, const Scale& scale) {
+// A side of less than a hundredth of the other one is taken for rounding.
+bool HasBothSigns(const PlotRange& range) {
+  return range.lower < 0 && range.upper > 0 &&
+         std::min(-range.lower, range.upper) >=
+             std::max(-range.lower, range.upper) / 100;
+}
+
+// The colours of a map, and the numbers that they stand for.
+struct ColourScale {
+  Scale numbers;
+  Colour (*colour)(double share) = MapColour;
+
+  static ColourScale Of(PlotRange range) {
+    const bool is_signed = HasBothSigns(range);
+    if (is_signed) {
+      range.upper = std::max(-range.lower, range.upper);
+      range.lower = -range.upper;
+    }
+    return {.numbers = ScaleFor(range.lower, range.upper, 6,
+                                /*is_padded=*/false),
+            .colour = is_signed ? SignedColour : MapColour};
+  }
+  Colour At(double x) const { return colour(numbers.Place(x)); }
+};
+
+void DrawColourBar(Canvas& canvas, const Rectangle& bar,
+                   const ColourScale& colours) {
+  const Scale& scale = colours.numbers;
   for (int row = 0; row < bar.height; ++row) {
-    canvas.Fill({bar.x, bar.y + row, bar.width, 1},
-                MapColour(1 - static_cast<double>(row) / (bar.height - 1)));
+    canvas.Fill(
+        {bar.x, bar.y + row, bar.width, 1},
+        colours.colour(1 - static_cast<double>(row) / (bar.height - 1)));
   }
   canvas.Frame(bar, kInk);
   const int right = bar.x + bar.width;
@@ -260,8 +304,9 @@ void DrawColourBar(Canvas& canvas, const Rectangle& bar, const Scale& scale) {
   }
 }
 
-void DrawCells(Canvas& canvas, const Rectangle& area, const Scale& scale,
-               absl::Span<const Block> blocks, int64_t columns) {
+void DrawCells(Canvas& canvas, const Rectangle& area,
+               const ColourScale& colours, absl::Span<const Block> blocks,
+               int64_t columns) {
   const int64_t rows = static_cast<int64_t>(blocks.size()) / columns;
   for (int y = 0; y < area.height; ++y) {
     const int64_t row = y * rows / area.height;
@@ -269,7 +314,7 @@ void DrawCells(Canvas& canvas, const Rectangle& area, const Scale& scale,
       const int64_t column = x * columns / area.width;
       const Block& block = blocks[static_cast<size_t>(row * columns + column)];
       Colour colour = kNoData;
-      if (block.finite > 0) colour = MapColour(scale.Place(block.mean));
+      if (block.finite > 0) colour = colours.At(block.mean);
       if (block.not_finite > 0) colour = kNotFinite;
       canvas.Set(area.x + x, area.y + y, colour);
     }
@@ -290,8 +335,7 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   const std::vector<Block> blocks = MapBlocks(value, first, second);
   const PlotRange range = RangeOfBlocks(blocks, /*is_of_means=*/true);
   const PlotRange& drawn = scale != nullptr ? *scale : range;
-  const Scale colours = ScaleFor(drawn.lower, drawn.upper, 6,
-                                 /*is_padded=*/false);
+  const ColourScale colours = ColourScale::Of(drawn);
   const Scale down = ScaleOf(first, std::max(2, area.height / 80));
   const Scale across =
       AcrossScale(second, area.width, std::max(2, area.width / 110));
@@ -300,7 +344,7 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   area.y = kTop;
   const Rectangle bar = {area.x + area.width + kBarGap, area.y, kBarWidth,
                          area.height};
-  const int right = kTick + kTextGap + WidestText(colours) + kRight;
+  const int right = kTick + kTextGap + WidestText(colours.numbers) + kRight;
   Canvas canvas(bar.x + bar.width + right, kTop + area.height + kBottom);
   DrawCells(canvas, area, colours, blocks, columns);
   canvas.Frame(area, kInk);

@@ -32,6 +32,9 @@ absl::StatusOr<PlotRange> RangeOf(const Value& value, absl::string_view title);
 // Widens `range` to `other`.
 void Widen(PlotRange& range, const PlotRange& other);
 
+// A map has one colour for each sign if there are numbers of both, and then 0
+// is in the middle of its scale.
+//
 // Shape:  dimensions of one element do not count; one or two must be left. In
 //         a map the first goes down, the second to the right, as in a matrix.
 //         `indices`: for the numbers at the axes.

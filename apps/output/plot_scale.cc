@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "absl/types/span.h"
 #include "apps/output/run_text.h"
 
 namespace dogged {
@@ -45,6 +46,20 @@ std::string TickText(double x, double step, double largest) {
     return Scientific(x, exponent - step_exponent);
   }
   return absl::StrFormat("%.*f", std::clamp(-step_exponent, 0, 15), x);
+}
+
+// The colour at `share` of the way along the points.
+Colour Between(absl::Span<const Colour> points, double share) {
+  const auto steps = static_cast<int>(points.size()) - 1;
+  const double at = std::clamp(share, 0.0, 1.0) * steps;
+  const int low = std::min(static_cast<int>(at), steps - 1);
+  const double rest = at - low;
+  const auto mix = [&](uint8_t a, uint8_t b) {
+    return static_cast<uint8_t>(std::lround(a + (b - a) * rest));
+  };
+  const Colour& a = points[static_cast<size_t>(low)];
+  const Colour& b = points[static_cast<size_t>(low) + 1];
+  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
 }
 
 }  // namespace
@@ -95,6 +110,13 @@ Scale IndexScale(int64_t first, int64_t count, int tick_count) {
   return scale;
 }
 
+Colour SignedColour(double share) {
+  static constexpr Colour kPoints[] = {
+      {16, 70, 130},   {76, 134, 182}, {166, 200, 222}, {246, 246, 246},
+      {228, 196, 150}, {190, 132, 62}, {112, 66, 12}};
+  return Between(kPoints, share);
+}
+
 Colour MapColour(double share) {
   // Control points at equal distances in lightness, from dark violet through
   // blue-green to yellow.
@@ -102,16 +124,7 @@ Colour MapColour(double share) {
       {68, 1, 84},    {71, 44, 122},  {59, 81, 139},
       {44, 113, 142}, {33, 144, 141}, {39, 173, 129},
       {92, 200, 99},  {170, 220, 50}, {253, 231, 37}};
-  constexpr int kSteps = 8;
-  const double at = std::clamp(share, 0.0, 1.0) * kSteps;
-  const int low = std::min(static_cast<int>(at), kSteps - 1);
-  const double rest = at - low;
-  const auto mix = [&](uint8_t a, uint8_t b) {
-    return static_cast<uint8_t>(std::lround(a + (b - a) * rest));
-  };
-  const Colour& a = kPoints[low];
-  const Colour& b = kPoints[low + 1];
-  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
+  return Between(kPoints, share);
 }
 
 }  // namespace dogged

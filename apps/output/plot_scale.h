@@ -30,6 +30,10 @@ Scale IndexScale(int64_t first, int64_t count, int tick_count);
 // lightness too, so that it also reads in grey.
 Colour MapColour(double share);
 
+// Of numbers of either sign, 0 of which is at 0.5: blue below it, nearly white,
+// brown above. As dark at both ends.
+Colour SignedColour(double share);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_OUTPUT_PLOT_SCALE_H_

@@ -30,8 +30,8 @@ absl::string_view VtkType(ElementType type) {
 
 // The axes x, y and z; an axis that the value has not is of one point.
 struct Grid {
-  int64_t first[3] = {0, 0, 0};
-  int64_t step[3] = {1, 1, 1};
+  double first[3] = {0, 0, 0};
+  double step[3] = {1, 1, 1};
   int64_t count[3] = {1, 1, 1};
 };
 
@@ -52,8 +52,9 @@ absl::StatusOr<Grid> GridOf(const Value& value, const IndexGrid& indices) {
                        " points along an axis, this one ", count));
     }
     grid.count[axis] = count;
-    grid.first[axis] = indices.FirstOf(d);
-    grid.step[axis] = indices.StepOf(d);
+    const double spacing = indices.AxisOf(d).spacing;
+    grid.first[axis] = static_cast<double>(indices.FirstOf(d)) * spacing;
+    grid.step[axis] = static_cast<double>(indices.StepOf(d)) * spacing;
     ++axis;
   }
   return grid;
@@ -84,6 +85,11 @@ std::string ByX(const Value& value, const Grid& grid) {
   return out;
 }
 
+std::string Triple(const double (&of)[3]) {
+  return absl::StrCat(ShortestText(of[0]), " ", ShortestText(of[1]), " ",
+                      ShortestText(of[2]));
+}
+
 std::string Header(const Value& value, const Grid& grid,
                    absl::string_view name) {
   const std::string extent =
@@ -93,7 +99,7 @@ std::string Header(const Value& value, const Grid& grid,
       R"(<?xml version="1.0"?>
 <VTKFile type="ImageData" version="1.0" byte_order="LittleEndian"
          header_type="UInt64">
-  <ImageData WholeExtent="%s" Origin="%d %d %d" Spacing="%d %d %d">
+  <ImageData WholeExtent="%s" Origin="%s" Spacing="%s">
     <Piece Extent="%s">
       <PointData Scalars="%s">
         <DataArray type="%s" Name="%s" format="appended" offset="0"/>
@@ -102,8 +108,8 @@ std::string Header(const Value& value, const Grid& grid,
   </ImageData>
   <AppendedData encoding="raw">
 _)",
-      extent, grid.first[0], grid.first[1], grid.first[2], grid.step[0],
-      grid.step[1], grid.step[2], extent, name, VtkType(value.type()), name);
+      extent, Triple(grid.first), Triple(grid.step), extent, name,
+      VtkType(value.type()), name);
 }
 
 std::string Escaped(absl::string_view text) {
@@ -135,7 +141,8 @@ std::string ImagePath(absl::string_view list_path, int64_t step) {
                          list_path.substr(0, list_path.rfind('.')), step);
 }
 
-absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps) {
+absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps,
+                      double spacing) {
   const size_t slash = path.rfind('/');
   const absl::string_view name =
       slash == absl::string_view::npos ? path : path.substr(slash + 1);
@@ -146,9 +153,10 @@ absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps) {
       "  <Collection>\n";
   for (const int64_t step : steps) {
     absl::StrAppendFormat(&out,
-                          "    <DataSet timestep=\"%d\" part=\"0\" "
+                          "    <DataSet timestep=\"%s\" part=\"0\" "
                           "file=\"%s\"/>\n",
-                          step, Escaped(ImagePath(name, step)));
+                          ShortestText(static_cast<double>(step) * spacing),
+                          Escaped(ImagePath(name, step)));
   }
   out += "  </Collection>\n</VTKFile>\n";
   const absl::string_view pieces[] = {out};

@@ -20,8 +20,8 @@ inline constexpr int64_t kImagesMax = 10000;
 inline constexpr int64_t kImagePointsMax = 2147483647;
 
 // Afterwards the file at `path` holds the points of `value` as point data
-// `name`, at whole coordinates: the first dimension along x, the second along
-// y, the third along z. Or it is as it was before.
+// `name`, at the coordinates of `indices`: the first dimension along x, the
+// second along y, the third along z. Or it is as it was before.
 //
 // Shape:  dimensions of one element do not count; at most three others, each
 //         of at most kImagePointsMax. `indices`: their coordinates.
@@ -34,7 +34,9 @@ std::string ImagePath(absl::string_view list_path, int64_t step);
 
 // Afterwards the file at `path` lists the images of these steps, which lie
 // beside it under the names that ImagePath gives.
-absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps);
+// Their times are the steps times `spacing`.
+absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps,
+                      double spacing = 1);
 
 }  // namespace dogged
 

@@ -76,6 +76,10 @@ std::string MetadataOf(const ArrayDescription& description,
   if (!description.indices.first.empty()) {
     attributes["first"] = Numbers(description.indices.first);
     attributes["step"] = Numbers(description.indices.step);
+    for (const AxisScale& axis : description.indices.axes) {
+      attributes["spacing"].push_back(axis.spacing);
+      attributes["unit"].push_back(axis.unit);
+    }
   }
   Json out = {
       {"zarr_format", 3},

@@ -404,7 +404,8 @@ def case_told():
                          "warning: u: 49 of 51 numbers are not finite, the "
                          "first u(1)(400)",
                          "u -> u.npy: u(0:50)(400), 51 doubles",
-                         "u -> u.apng: u(3:9)(0:400:10), 7 x 41 doubles",
+                         "u -> u.apng: u(3:9)(0:400:10), 7 x 41 doubles, "
+                         "from -6.11e+297 to 3.038e+297",
                          "u -> u.png: u(5:20)(400), 16 doubles",
                          "u -> one.npy: u(7)(400), 1 double"):
                 check_equal(line, line in done.stderr.splitlines(), True,

@@ -184,7 +184,8 @@ def case_steps():
             "phi(0:N-1:10)(T)=some.png")
         for line in ("phi -> some.npy: phi(7:1996:9)(50), 222 doubles",
                      "phi -> some.zarr: phi(7:1996:9)(50), 222 doubles",
-                     "phi -> some.png: phi(0:2000:10)(50), 201 doubles",
+                     "phi -> some.png: phi(0:2000:10)(50), 201 doubles, from 0 to "
+                     "1e+06",
                      "phi -> one.npy: phi(5:5:9)(50), 1 double",
                      "phi -> wanted.npy: phi(0:2000:10)(0:50:25), "
                      "201 x 3 doubles",

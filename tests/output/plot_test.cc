@@ -136,6 +136,62 @@ TEST(Plot, TheColourMapGetsLighterEvenly) {
   }
 }
 
+TEST(Plot, AMapOfBothSignsHasZeroInTheMiddle) {
+  const absl::StatusOr<Canvas> canvas =
+      Plot(Of({-1, 0, 2, 0, 0, 0}, {2, 3}), "u");
+  ASSERT_TRUE(canvas.ok()) << canvas.status();
+  EXPECT_EQ(canvas->At(200, 100), SignedColour(0.25));
+  EXPECT_EQ(canvas->At(440, 100), SignedColour(0.5));
+  EXPECT_EQ(canvas->At(680, 100), SignedColour(1));
+  // Rounding is no sign.
+  const auto one = Plot(Of({-1e-9, 0, 2, 0, 0, 0}, {2, 3}), "u");
+  ASSERT_TRUE(one.ok());
+  EXPECT_EQ(one->At(200, 100), MapColour(0));
+  EXPECT_EQ(one->At(680, 100), MapColour(1));
+  // As dark at both ends, and nearly white between.
+  const auto grey = [](Colour c) { return c.red + c.green + c.blue; };
+  EXPECT_NEAR(grey(SignedColour(0)), grey(SignedColour(1)), 30);
+  EXPECT_GT(grey(SignedColour(0.5)), 700);
+}
+
+TEST(Plot, AxesHaveTheirOwnNumbers) {
+  const auto drawn = [](const std::vector<AxisScale>& axes) {
+    const auto canvas = Plot(Of(std::vector<double>(22), {11, 2}), "u",
+                             {.first = {5, 0}, .step = {2, 1}, .axes = axes});
+    EXPECT_TRUE(canvas.ok()) << canvas.status();
+    return *canvas;
+  };
+  const auto differ = [](const Canvas& one, const Canvas& other) {
+    if (one.width() != other.width()) return true;
+    for (int y = 0; y < one.height(); ++y) {
+      for (int x = 0; x < one.width(); ++x) {
+        if (!(one.At(x, y) == other.At(x, y))) return true;
+      }
+    }
+    return false;
+  };
+  const Canvas plain = drawn({});
+  EXPECT_FALSE(differ(plain, drawn({{}, {}})));
+  const Canvas tenths = drawn({{.spacing = 0.1, .unit = ""}, {}});
+  EXPECT_TRUE(differ(plain, tenths));
+  EXPECT_TRUE(differ(tenths, drawn({{.spacing = 0.1, .unit = "mm"}, {}})));
+}
+
+TEST(Spacing, IsParsed) {
+  const auto axes = ParseSpacing("x=0.1, y = 2e-3 mm,t=5s");
+  ASSERT_TRUE(axes.ok()) << axes.status();
+  EXPECT_THAT(*axes, ElementsAre(std::pair{"t", AxisScale{5, "s"}},
+                                 std::pair{"x", AxisScale{0.1, ""}},
+                                 std::pair{"y", AxisScale{0.002, "mm"}}));
+  for (const char* wrong : {"", "x", "x=", "=1", "x=0", "x=-1", "x=mm", "x=inf",
+                            "x=nan", "x=1,x=2", "x=1,"}) {
+    const absl::Status status = ParseSpacing(wrong).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << wrong;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("as in  --spacing 'x=0.1,y=0.1'"));
+  }
+}
+
 TEST(Plot, AMapHasItsRowsFromTheTop) {
   const absl::StatusOr<Canvas> canvas =
       Plot(Of({0, 0, 0, 1, 1, 1}, {2, 3}), "u");

@@ -179,6 +179,34 @@ def time_first(runs):
         assert np.array_equal(zarr(runs.path(name))[0], whole[::3])
 
 
+def spacing(runs):
+    at = ("--spacing", "x=0.5 mm,t=0.25")
+    meta = runs.both("f(2:7)(0:4:2)", ["x", "t"], [2, 0], extra=at)
+    assert meta["attributes"]["spacing"] == [0.5, 0.25], meta
+    assert meta["attributes"]["unit"] == ["mm", ""], meta
+    meta = runs.both("f(2:7)(0:4:2)", ["t", "x"], [0, 2],
+                     extra=(*at, "--time-first"))
+    assert meta["attributes"]["spacing"] == [0.25, 0.5], meta
+    said = runs.run(("f(2:7)(0:4:2)", "f.vti"), ("f(3:7)(:)", "f.pvd"),
+                    ("k", "k.vti"), ("u(:)(:)(:)(2)", "u.vti"),
+                    ("k", "k.png"), extra=at)
+    for name, words in (
+            ("f.vti", b'Origin="1 0 0" Spacing="0.5 0.5 1"'),
+            ("k.vti", b'Origin="0.5 2 0" Spacing="0.5 1 1"'),
+            ("u.vti", b'Origin="0 3 -2" Spacing="0.5 1 1"'),
+            ("f_000003.vti", b'Origin="1.5 0 0" Spacing="0.5 1 1"'),
+            ("f.pvd", b'timestep="0.75" part="0" file="f_000003.vti"')):
+        with open(runs.path(name), "rb") as file:
+            content = file.read()
+        assert words in content, (name, content[:500])
+    assert "k(1:5)(2:4), 5 x 3 int64, from 1e+11 to 5e+11" in said, said
+    for bad, words in (("q=1", "--spacing: no output has an index q; theirs "
+                        "are t, x"), ("x=0", "above 0"), ("x", "as in")):
+        said = runs.run(("f(:)(:)", "a.npy"), extra=("--spacing", bad),
+                        expect=2)
+        assert words in said, said
+
+
 def refusals(runs):
     said = runs.run(("u", "none/u.zarr"), expect=2)
     assert "none/u.zarr: there is no folder " in said, said
@@ -204,6 +232,7 @@ def main(dogged, source):
         runs = Runs(os.path.abspath(dogged), source, folder)
         values(runs)
         time_first(runs)
+        spacing(runs)
         refusals(runs)
 
 

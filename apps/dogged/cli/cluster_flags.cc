@@ -71,7 +71,7 @@ class ClusterFlags : public CommandFlags {
         .add_option("OUTPUT", options_.outputs,
                     "as --output of run: 'phi(:)(100)=heat.npy'")
         ->type_name("SELECTION=FILE");
-    AddFormFlags(fetch_, options_.output_form);
+    AddFormFlags(fetch_, form_flags_);
     AddChoice(fetch_, "--output-to", options_.output_to, {"here", "agents"},
               "agents: each agent writes the values that it holds into the "
               ".npy files, on a file system that they share with this command");
@@ -87,6 +87,7 @@ class ClusterFlags : public CommandFlags {
     if (status_.parsed()) return StatusCommand(options_, environment_);
     DOGGED_RETURN_IF_ERROR(CheckDigits(options_.job, options_.cluster));
     if (wait_.parsed()) return WaitCommand(options_, environment_);
+    DOGGED_ASSIGN_OR_RETURN(options_.output_form, FormOf(form_flags_));
     if (fetch_.parsed()) return FetchCommand(options_, environment_);
     if (get_.parsed()) return GetCommand(options_, environment_);
     if (watch_.parsed()) return WatchCommand(options_, environment_);
@@ -104,6 +105,7 @@ class ClusterFlags : public CommandFlags {
   CLI::App& cancel_;
   CLI::App& forget_;
   ClusterOptions options_;
+  FormFlags form_flags_;
 };
 
 }  // namespace

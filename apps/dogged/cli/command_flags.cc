@@ -40,9 +40,28 @@ void AddJsonFlags(CLI::App& command, bool& json, bool has_events) {
                    "print a JSON line for each event, and such an object last");
 }
 
-void AddFormFlags(CLI::App& command, OutputForm& form) {
-  command.add_flag("--time-first", form.is_time_first,
+void AddFormFlags(CLI::App& command, FormFlags& flags) {
+  command.add_flag("--time-first", flags.is_time_first,
                    "files have the last index first: u(x)(y)(t) as t, x, y");
+  command
+      .add_option("--spacing", flags.spacing,
+                  "coordinates are indices times this, in .vti, .pvd, .zarr "
+                  "and pictures: 'x=0.1,y=0.1' or 'x=0.1 mm,t=2e-3 s'")
+      ->type_name("INDEX=NUMBER")
+      ->allow_extra_args(false);
+}
+
+absl::StatusOr<OutputForm> FormOf(const FormFlags& flags) {
+  OutputForm out{.is_time_first = flags.is_time_first, .axes = {}};
+  if (flags.spacing.empty()) return out;
+  absl::StatusOr<std::map<std::string, AxisScale>> axes =
+      ParseSpacing(flags.spacing);
+  if (!axes.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--spacing: ", axes.status().message()));
+  }
+  out.axes = *std::move(axes);
+  return out;
 }
 
 void AddKeyOptions(CLI::App& command, KeyChoice& choice) {

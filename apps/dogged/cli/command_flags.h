@@ -45,8 +45,13 @@ void AddLibraries(CLI::App& command, std::string& libraries);
 // --json, and --json-events, which is --json with lines before it.
 void AddJsonFlags(CLI::App& command, bool& json, bool has_events = false);
 
-// --time-first.
-void AddFormFlags(CLI::App& command, OutputForm& form);
+// --time-first and --spacing, before they are parsed further.
+struct FormFlags {
+  bool is_time_first = false;
+  std::string spacing;
+};
+void AddFormFlags(CLI::App& command, FormFlags& flags);
+absl::StatusOr<OutputForm> FormOf(const FormFlags& flags);
 
 // --key-file and --insecure.
 void AddKeyOptions(CLI::App& command, KeyChoice& choice);

@@ -34,7 +34,7 @@ class RunFlags : public CommandFlags {
                     "as .vti or .pvd, in chunks as .zarr")
         ->type_name("SELECTION=FILE")
         ->allow_extra_args(false);
-    AddFormFlags(command_, options_.program.output_form);
+    AddFormFlags(command_, form_flags_);
     command_.add_flag("--check", options_.check,
                       "compare with a serial run, bit by bit");
     AddLibraries(command_, options_.libraries);
@@ -50,6 +50,7 @@ class RunFlags : public CommandFlags {
   absl::StatusOr<ExitCode> Run() override {
     DOGGED_RETURN_IF_ERROR(
         FinishProgramFlags(program_flags_, options_.program));
+    DOGGED_ASSIGN_OR_RETURN(options_.program.output_form, FormOf(form_flags_));
     DOGGED_ASSIGN_OR_RETURN(options_.kill_at,
                             ParseWhens(kill_at_, "--kill-at"));
     DOGGED_ASSIGN_OR_RETURN(options_.join_at,
@@ -118,6 +119,7 @@ class RunFlags : public CommandFlags {
   CLI::App& command_;
   RunOptions options_;
   ProgramFlags program_flags_;
+  FormFlags form_flags_;
   std::string kill_at_;
   std::string join_at_;
   std::string kill_every_;

@@ -269,6 +269,8 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     const absl::Status set = SetOutputLabels(loaded.job, kernels, *outputs);
     if (!set.ok()) return PrintError(set);
   }
+  const absl::Status axes = CheckAxes(options.output_form, *outputs);
+  if (!axes.ok()) return PrintError(axes);
   RunReport report;
   ExitCode code = ExitCode::kDone;
   auto deferred = std::make_unique<InterruptsDeferred>();

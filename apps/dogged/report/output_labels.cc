@@ -50,6 +50,32 @@ std::string LabelsText(const Selection& selection, const ResultView& view) {
   return out;
 }
 
+std::vector<std::string> NamesOf(const Output& output,
+                                 const Selection& selection,
+                                 const ResultView& view) {
+  std::vector<std::string> out;
+  for (size_t d = 0; d < output.labels.names.size(); ++d) {
+    const bool varies =
+        selection.indices.empty()
+            ? view.tile_index[d] >= 0
+            : selection.indices[d].kind != SelectedIndex::Kind::kOne;
+    if (varies) out.push_back(output.labels.names[d]);
+  }
+  return out;
+}
+
+IndexGrid AxesOf(const Output& output, const Selection& selection,
+                 const ResultView& view) {
+  IndexGrid out = GridOf(selection, view);
+  if (output.form.axes.empty()) return out;
+  for (const std::string& name : NamesOf(output, selection, view)) {
+    const auto axis = output.form.axes.find(name);
+    out.axes.push_back(axis == output.form.axes.end() ? AxisScale{}
+                                                      : axis->second);
+  }
+  return out;
+}
+
 bool IsTurned(const Output& output, const Selection& selection,
               const ResultView& view) {
   if (!output.form.is_time_first || view.tile_index.empty()) return false;

@@ -3,6 +3,7 @@
 #define DOGGED_APPS_DOGGED_REPORT_OUTPUT_LABELS_H_
 
 #include <string>
+#include <vector>
 
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/selection.h"
@@ -15,6 +16,13 @@ namespace dogged {
 Selection WithNumbers(const Output& output, const ResultView& view);
 // "u(0:100:2)(1000)", of a selection with numbers.
 std::string LabelsText(const Selection& selection, const ResultView& view);
+// GridOf() with the output's coordinates.
+IndexGrid AxesOf(const Output& output, const Selection& selection,
+                 const ResultView& view);
+// Names of the output's dimensions, in the order of indices.
+std::vector<std::string> NamesOf(const Output& output,
+                                 const Selection& selection,
+                                 const ResultView& view);
 // Whether the output's last dimension, which is time, goes before the others.
 bool IsTurned(const Output& output, const Selection& selection,
               const ResultView& view);

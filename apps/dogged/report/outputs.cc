@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/report/output_labels.h"
 #include "apps/output/apng.h"
@@ -36,6 +37,16 @@ std::string Shortest(T number) {
   return {text, end.ptr};
 }
 
+// Takes the numbers that a picture shows.
+void NoteRange(const Value& value, WrittenOutput& written) {
+  const Block all = Reduce(value, 1, 1).front();
+  if (all.finite == 0) return;
+  auto& range = written.range;
+  if (!range.has_value()) range.emplace(all.lower, all.upper);
+  range->first = std::min(range->first, all.lower);
+  range->second = std::max(range->second, all.upper);
+}
+
 // A picture, or an image.
 absl::Status WriteValue(const Selection& selection, const Value& value,
                         const IndexGrid& indices) {
@@ -56,18 +67,13 @@ ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
                        .names = {},
                        .indices = {}};
   if (output.labels.has_blocks) return out;
-  out.indices = GridOf(selection, view);
-  for (size_t d = 0; d < output.labels.names.size(); ++d) {
-    const bool varies =
-        selection.indices.empty()
-            ? view.tile_index[d] >= 0
-            : selection.indices[d].kind != SelectedIndex::Kind::kOne;
-    if (varies) out.names.push_back(output.labels.names[d]);
-  }
+  out.indices = AxesOf(output, selection, view);
+  out.names = NamesOf(output, selection, view);
   if (IsTurned(output, selection, view)) {
     TurnLastFirst(out.names);
     TurnLastFirst(out.indices.first);
     TurnLastFirst(out.indices.step);
+    TurnLastFirst(out.indices.axes);
   }
   return out;
 }
@@ -147,9 +153,11 @@ absl::Status WriteTurned(const Selection& selection, const SelectionCut& cut,
 absl::Status WriteBlocks(const Selection& selection,
                          const dsl::DenseView& dense,
                          const ArrayDescription& array,
-                         const dsl::ResultViews& views) {
+                         const dsl::ResultViews& views,
+                         WrittenOutput& written) {
   if (!IsArrayFormat(selection.format)) {
     DOGGED_ASSIGN_OR_RETURN(const Value blocks, dense.Assemble(views.lookup()));
+    NoteRange(blocks, written);
     return WriteValue(selection, blocks, {});
   }
   DOGGED_ASSIGN_OR_RETURN(
@@ -170,6 +178,7 @@ bool IsSeries(const Selection& selection) {
 
 // The steps of a series that was cut from `dense`.
 struct Series {
+  const Output& output;
   const Selection& selection;
   const ResultView& view;
   const Value& dense;
@@ -194,13 +203,14 @@ absl::StatusOr<Step> StepAt(const Series& series, int64_t time) {
       .indices = {}};
   DOGGED_ASSIGN_OR_RETURN(
       step.value, ExtractSelection(step.selection, series.view, series.dense));
-  step.indices = GridOf(step.selection, series.view);
+  step.indices = AxesOf(series.output, step.selection, series.view);
   return step;
 }
 
 Series SeriesOf(const Output& output, const Selection& selection,
                 const ResultView& view, const Value& dense) {
   Series out = {
+      .output = output,
       .selection = selection,
       .view = view,
       .dense = dense,
@@ -216,7 +226,7 @@ Series SeriesOf(const Output& output, const Selection& selection,
 }
 
 // All frames have one scale, of all numbers that they show.
-absl::Status WriteAnimation(const Series& series) {
+absl::Status WriteAnimation(const Series& series, WrittenOutput& written) {
   std::vector<int64_t> times = FrameSteps(0, series.Count() - 1);
   for (int64_t& time : times) time = series.first + time * series.step;
   PlotRange scale;
@@ -225,6 +235,7 @@ absl::Status WriteAnimation(const Series& series) {
     DOGGED_ASSIGN_OR_RETURN(const PlotRange range,
                             RangeOf(step.value, step.selection.text));
     Widen(scale, range);
+    NoteRange(step.value, written);
   }
   Apng apng(static_cast<int64_t>(times.size()));
   for (const int64_t time : times) {
@@ -259,7 +270,11 @@ absl::Status WriteImages(const Series& series) {
                                     step.indices));
     times.push_back(time);
   }
-  return WritePvd(series.selection.path, times);
+  const auto& axes = series.output.form.axes;
+  const auto& names = series.output.labels.names;
+  const auto time = names.empty() ? axes.end() : axes.find(names.back());
+  return WritePvd(series.selection.path, times,
+                  time == axes.end() ? 1 : time->second.spacing);
 }
 
 // Dimensions that a format can show, and the words of an error. Files of
@@ -445,13 +460,33 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
   return absl::OkStatus();
 }
 
+absl::Status CheckAxes(const OutputForm& form,
+                       const std::vector<Output>& outputs) {
+  std::set<std::string> names;
+  for (const Output& output : outputs) {
+    names.insert(output.labels.names.begin(), output.labels.names.end());
+  }
+  for (const auto& [name, axis] : form.axes) {
+    if (names.count(name) > 0) continue;
+    return Mistyped(outputs.empty() ? "there is no output"
+                                    : absl::StrCat("no output has an index ",
+                                                   name, "; theirs are ",
+                                                   absl::StrJoin(names, ", ")),
+                    "--spacing");
+  }
+  return absl::OkStatus();
+}
+
 std::string WrittenOutput::ToWords() const {
   const bool is_one = ElementCount(shape) == 1;
   const std::string extents =
       shape.empty() ? "1" : absl::StrJoin(shape.begin(), shape.end(), " x ");
-  return absl::StrCat(array, " -> ", path, ": ", labels, ", ", extents, " ",
-                      ElementName(type),
-                      is_one || type == ElementType::kInt64 ? "" : "s");
+  return absl::StrCat(
+      array, " -> ", path, ": ", labels, ", ", extents, " ", ElementName(type),
+      is_one || type == ElementType::kInt64 ? "" : "s",
+      range.has_value()
+          ? absl::StrFormat(", from %.4g to %.4g", range->first, range->second)
+          : "");
 }
 
 absl::StatusOr<Value> ValueOf(const Output& output, dsl::ResultViews& views) {
@@ -487,16 +522,16 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
                            views.lookup()));
     written.shape = dense.shape();
     written.type = dense.type();
-    DOGGED_RETURN_IF_ERROR(
-        WriteBlocks(selection, dense,
-                    DescriptionOf(output, selection, view, written), views));
+    DOGGED_RETURN_IF_ERROR(WriteBlocks(
+        selection, dense, DescriptionOf(output, selection, view, written),
+        views, written));
     return written;
   }
   if (IsSeries(selection)) {
     DOGGED_ASSIGN_OR_RETURN(const Value dense, views.Assembled(number));
     const Series series = SeriesOf(output, selection, view, dense);
     DOGGED_RETURN_IF_ERROR(selection.format == OutputFormat::kApng
-                               ? WriteAnimation(series)
+                               ? WriteAnimation(series, written)
                                : WriteImages(series));
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, series.first));
     written.shape = step.value.shape();
@@ -522,6 +557,7 @@ absl::StatusOr<WrittenOutput> WriteOutput(const Output& output,
   DOGGED_ASSIGN_OR_RETURN(Value part,
                           Selected(cut, written.type, number, views));
   if (is_turned) part = LastFirst(part);
+  if (selection.format == OutputFormat::kPng) NoteRange(part, written);
   DOGGED_RETURN_IF_ERROR(
       WriteValue(selection, part,
                  DescriptionOf(output, selection, view, written).indices));

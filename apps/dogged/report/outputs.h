@@ -3,11 +3,15 @@
 #ifndef DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
 #define DOGGED_APPS_DOGGED_REPORT_OUTPUTS_H_
 
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "apps/output/index_grid.h"
 #include "apps/output/selection.h"
 #include "dsl/compile.h"
 #include "dsl/results.h"
@@ -18,6 +22,7 @@ namespace dogged {
 struct OutputForm {
   // The last index, if it varies, is the first dimension.
   bool is_time_first = false;
+  std::map<std::string, AxisScale> axes;  // by the names of indices
 };
 
 // A file, and which labels go into it.
@@ -48,6 +53,10 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                             const OutputForm& form,
                             std::vector<Output>& outputs);
 
+// Errors: kNotFound if the form names an index that no output has.
+absl::Status CheckAxes(const OutputForm& form,
+                       const std::vector<Output>& outputs);
+
 // A file that was written.
 struct WrittenOutput {
   std::string path;
@@ -55,6 +64,8 @@ struct WrittenOutput {
   std::string labels;  // "u(0:100)(1000)"
   Shape shape;
   ElementType type = ElementType::kDouble;
+  // The least and the largest finite number of a picture; none of others.
+  std::optional<std::pair<double, double>> range;
 
   // "u -> heat.npy: u(0:100)(1000), 101 doubles".
   std::string ToWords() const;

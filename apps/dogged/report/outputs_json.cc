@@ -5,11 +5,15 @@
 namespace dogged {
 
 nlohmann::ordered_json OutputJson(const WrittenOutput& output) {
-  return {
+  nlohmann::ordered_json out = {
       {"file", output.path},
       {"labels", output.labels},
       {"shape", std::vector<int64_t>(output.shape.begin(), output.shape.end())},
       {"type", ElementName(output.type)}};
+  if (output.range.has_value()) {
+    out["range"] = {output.range->first, output.range->second};
+  }
+  return out;
 }
 
 nlohmann::ordered_json OutputsJson(const std::vector<WrittenOutput>& outputs) {

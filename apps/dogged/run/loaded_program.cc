@@ -72,8 +72,11 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
       placed.selections.end());
   placed.selections.resize(out.outputs.size());
   DOGGED_RETURN_IF_ERROR(SetLabels(std::move(placed.selections), out.outputs));
-  if (!out.writes_results) return absl::OkStatus();
-  return AddResultFiles(placed.files, out.output_form, out.outputs);
+  if (out.writes_results) {
+    DOGGED_RETURN_IF_ERROR(
+        AddResultFiles(placed.files, out.output_form, out.outputs));
+  }
+  return CheckAxes(out.output_form, out.outputs);
 }
 
 }  // namespace
