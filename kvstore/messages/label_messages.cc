@@ -5,6 +5,7 @@
 #include "absl/functional/function_ref.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -121,6 +122,7 @@ Bytes EncodeLend(const LendBody& body) {
   Encoder out;
   body.label.Encode(out);
   body.loan.EncodeTo(out);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -129,7 +131,7 @@ absl::StatusOr<LendBody> DecodeLend(absl::string_view body) {
   LendBody out;
   out.label = Label::Decode(in);
   out.loan = Loan::DecodeFrom(in);
-  DOGGED_RETURN_IF_ERROR(in.Finish("lend"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "lend"));
   return out;
 }
 
@@ -211,6 +213,7 @@ Bytes EncodeWatermarks(const WatermarksBody& body) {
   PutRows(body.retired, out);
   PutDigests(body.digests, out);
   out.PutBool(body.handover_complete);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -221,7 +224,7 @@ absl::StatusOr<WatermarksBody> DecodeWatermarks(absl::string_view body) {
   out.retired = GetRows(in);
   out.digests = GetDigests(in);
   out.handover_complete = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("watermarks"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "watermarks"));
   return out;
 }
 

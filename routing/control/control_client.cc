@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
   if (fd < 0) return absl::ResourceExhaustedError(ErrorText(address, errno));
   std::unique_ptr<ControlClient> client(
       new ControlClient(fd, std::string(address)));
+  client->hello_ = FrameHeader::EncodeHello();
   const int on = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   int error = 0;
@@ -91,7 +92,8 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
                      kControlFrameBytesMax, " are possible"));
   }
   const absl::Time deadline = SystemClock().Now() + timeout;
-  const std::string header = FrameHeader::Encode(type, body);
+  const std::string header = absl::StrCat(std::exchange(hello_, std::string()),
+                                          FrameHeader::Encode(type, body));
   if (channel_ != nullptr) {
     channel_->Seal(header);
     do {
@@ -184,12 +186,20 @@ absl::Status ControlClient::Broken(int error) {
   while (true) {
     bool is_partial = false;
     const absl::StatusOr<ControlFrame> frame = NextFrame(is_partial);
-    if (absl::IsPermissionDenied(frame.status())) return frame.status();
+    if (IsRefusal(frame.status())) return frame.status();
     if (!frame.ok() || is_partial) return broken;
   }
 }
 
 absl::StatusOr<ControlFrame> ControlClient::NextFrame(bool& is_partial) {
+  absl::StatusOr<ControlFrame> frame = TakeFrame(is_partial);
+  while (frame.ok() && !is_partial && frame->type == kHelloType) {
+    frame = TakeFrame(is_partial);
+  }
+  return frame;
+}
+
+absl::StatusOr<ControlFrame> ControlClient::TakeFrame(bool& is_partial) {
   const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
   if (!header.ok()) {
     // The other end is not an agent.
@@ -212,6 +222,12 @@ absl::StatusOr<ControlFrame> ControlClient::NextFrame(bool& is_partial) {
 }
 
 absl::Status ControlClient::RefusalOf(const ControlFrame& frame) const {
+  if (frame.type == kHelloType) {
+    const auto hello = WireHello::Decode(frame.body.view());
+    if (hello.ok()) return CheckWire(*hello, address_);
+    return absl::UnavailableError(
+        absl::StrCat(address_, ": ", hello.status().message()));
+  }
   if (frame.type != kRefusalType || channel_ != nullptr) {
     return absl::OkStatus();
   }

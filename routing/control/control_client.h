@@ -29,8 +29,9 @@ class ControlCaller {
   virtual ~ControlCaller() = default;
 
   // Errors: kUnavailable if the connection broke, kPermissionDenied if the
-  // agent refuses it for its key, kDeadlineExceeded; after any of them the
-  // caller is of no more use.
+  // agent refuses it for its key, kUnimplemented if they have no version of the
+  // wire in common, kDeadlineExceeded; after any of them the caller is of no
+  // more use.
   virtual absl::Status Send(uint8_t type, absl::string_view body,
                             absl::Duration timeout) = 0;
   // The next frame. Errors as of Send, but after kDeadlineExceeded it may be
@@ -70,17 +71,20 @@ class ControlClient : public ControlCaller {
   absl::Status SendSealed(absl::Time deadline);
   // Takes what is there, or waits for it.
   absl::Status TakeSome(absl::Time deadline);
-  // Its words, if the frame is a Refusal.
+  // Its words, if the frame is a Refusal, or a hello of too far a version.
   absl::Status RefusalOf(const ControlFrame& frame) const;
   // A send failed: because of a refusal, perhaps.
   absl::Status Broken(int error);
   // The frame at the front of received_, if it is all there. Errors: as
   // Receive().
+  absl::StatusOr<ControlFrame> TakeFrame(bool& is_partial);
+  // The same behind hellos.
   absl::StatusOr<ControlFrame> NextFrame(bool& is_partial);
 
   int fd_;
   std::string address_;
   std::string received_;
+  std::string hello_;                       // goes before the first frame
   std::unique_ptr<SecureChannel> channel_;  // null: it is plain
 };
 

@@ -13,10 +13,14 @@
 #include "routing/control/control_socket.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
 inline constexpr int64_t kFrameHeaderBytes = 13;
+// The type of a WireHello. The header and this type stay as they are in all
+// versions of the wire.
+inline constexpr uint8_t kHelloType = 255;
 
 struct FrameHeader {
   static constexpr absl::string_view kMagic{"dgd2", 4};
@@ -46,6 +50,11 @@ struct FrameHeader {
     return absl::InvalidArgumentError("a frame with a wrong checksum");
   }
 
+  // A whole frame with the hello of this program.
+  static std::string EncodeHello() {
+    const std::string body = WireHello::Here().Encode();
+    return absl::StrCat(Encode(kHelloType, body), body);
+  }
   // Errors: kInvalidArgument as soon as the bytes can be no frame.
   static absl::StatusOr<FrameHeader> Decode(absl::string_view bytes) {
     FrameHeader header;

@@ -384,6 +384,9 @@ void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
     return;
   }
   connection.connecting = false;
+  // Before all that was queued meanwhile.
+  connection.queue.push_front(Bytes(FrameHeader::EncodeHello()));
+  connection.queue_bytes += connection.queue.front().size();
   if (keys_ != nullptr) {
     connection.channel = std::make_unique<SecureChannel>(
         secure_context_, SecureChannel::Side::kConnects, keys_->ring(),
@@ -449,7 +452,7 @@ void ControlPort::Fail(ConnectionId id, Connection& connection,
   ++refused_count_;
   const bool is_ours = !connection.address.empty();
   if (!is_ours) NoteRefused(connection, status.message());
-  if (!is_ours && absl::IsPermissionDenied(status)) {
+  if (!is_ours && IsRefusal(status)) {
     // Its words are there to be sent.
     connection.is_refused = true;
     connection.received.clear();
@@ -458,6 +461,22 @@ void ControlPort::Fail(ConnectionId id, Connection& connection,
   }
   connection.broken = std::string(status.message());
   connection.has_refused = absl::IsPermissionDenied(status);
+  connection.is_far = absl::IsUnimplemented(status);
+}
+
+bool ControlPort::Greet(ConnectionId id, Connection& connection,
+                        const WireHello& theirs) {
+  connection.is_greeted = true;
+  const bool is_ours = !connection.address.empty();
+  const absl::Status fits =
+      CheckWire(theirs, is_ours ? connection.address : absl::string_view("it"));
+  if (!is_ours) {
+    connection.queue.push_back(Bytes(FrameHeader::EncodeHello()));
+    connection.queue_bytes += connection.queue.back().size();
+  }
+  if (!fits.ok()) Fail(id, connection, fits);
+  if (!is_ours) Write(connection);
+  return fits.ok();
 }
 
 void ControlPort::NoteRefused(const Connection& connection,
@@ -506,12 +525,20 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
                         : refusal.status());
       break;
     }
+    const bool is_hello = header->type == kHelloType;
+    if (!connection.is_greeted) {
+      const absl::StatusOr<WireHello> hello =
+          is_hello ? WireHello::Decode(body) : WireHello();
+      if (!hello.ok()) Fail(id, connection, hello.status());
+      if (!hello.ok() || !Greet(id, connection, *hello)) return;
+    }
+    taken += size;
+    if (is_hello) continue;
     connection.heard = next_heard_++;
     events.push_back({.kind = ControlEvent::Kind::kFrame,
                       .connection = id,
                       .type = header->type,
                       .body = Bytes::CopyOf(body)});
-    taken += size;
   }
   connection.received.erase(0, taken);
 }
@@ -597,7 +624,8 @@ void ControlPort::Settle(ConnectionId id, std::vector<ControlEvent>& events) {
       events.push_back({.kind = ControlEvent::Kind::kClosed,
                         .connection = id,
                         .cause = connection.broken,
-                        .is_refusal = connection.has_refused});
+                        .is_refusal = connection.has_refused,
+                        .is_far = connection.is_far});
     }
     Remove(id);
   } else if (connection.is_refused) {

@@ -14,6 +14,10 @@
 // in is a *stranger* until it has shown its key, or without keys the head of a
 // frame. Strangers are few, are not heard of, and end soon.
 //
+// Either end begins with a hello (runtime/base/wire_version.h), the accepting
+// one once it has heard the other's. An end whose version of the wire is too
+// far from this one's is not heard: it gets the hello, by which it knows.
+//
 // Connections that come in leave some of the descriptors that this process may
 // have to others. Beyond, those end that have been silent longest, but for the
 // ones to keep; so a new client is heard.
@@ -40,6 +44,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
@@ -60,7 +65,8 @@ struct ControlEvent {
   uint8_t type = 0;
   Bytes body;
   std::string cause;
-  bool is_refusal = false;  // `cause` is that the ends don't have one key
+  bool is_refusal = false;  // `cause` is that the ends don't have one key,
+  bool is_far = false;      // or no version of the wire in common
 };
 
 class ControlPort {
@@ -110,8 +116,8 @@ class ControlPort {
   // `connection` is not ended for want of descriptors.
   void Keep(ConnectionId connection);
 
-  // Connections that sent something else than frames, had not the key, were
-  // silent strangers, or found no room.
+  // Connections that sent something else than frames, had not the key, spoke
+  // another wire, were silent strangers, or found no room.
   int64_t refused_count() const { return refused_count_; }
   // Ids of its keys, the used one first; none without keys.
   std::vector<std::string> KeyIds() const;
@@ -126,7 +132,9 @@ class ControlPort {
     bool is_stranger = false;
     bool is_known = false;     // an event has told of it, or Connect
     bool is_refused = false;   // it gets words, and is heard no more
-    bool has_refused = false;  // `broken` has the words of a Refusal
+    bool has_refused = false;  // `broken` has the words of a Refusal,
+    bool is_far = false;       // or those about its version of the wire
+    bool is_greeted = false;   // its hello was heard, or that it says none
     bool may_end = false;      // it came in, and nobody said to keep it
     uint64_t heard = 0;        // its last frame, or its beginning, of all
     std::string received;
@@ -161,6 +169,8 @@ class ControlPort {
   // The other end has shown what it is.
   void Open(ConnectionId id, Connection& connection,
             std::vector<ControlEvent>& events);
+  // Takes the other end's hello. False if it is not heard any further.
+  bool Greet(ConnectionId id, Connection& connection, const WireHello& theirs);
   // Ends a connection that sent what it must not, or has not the key.
   void Fail(ConnectionId id, Connection& connection,
             const absl::Status& status);

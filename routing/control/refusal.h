@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -18,6 +19,12 @@ namespace dogged {
 
 // The frame type; agents and clients have those from 1 on.
 inline constexpr uint8_t kRefusalType = 0;
+
+// The other end refuses this one: for its key (kPermissionDenied), or because
+// they have no version of the wire in common (kUnimplemented).
+inline bool IsRefusal(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status);
+}
 
 struct Refusal {
   enum class Reason : uint8_t {

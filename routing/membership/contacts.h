@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
@@ -63,6 +64,11 @@ class Contacts {
   void NoteFailure(absl::Time now, absl::string_view address);
   void NoteRefusal(absl::Time now, absl::string_view address);
 
+  // An agent refused this one in these words, as it speaks too far a version of
+  // the wire. Empty: none has.
+  void NoteTooFar(std::string words) { too_far_ = std::move(words); }
+  const std::string& too_far() const { return too_far_; }
+
   // An agent answered since BeginAnew(), or none did several times at any of
   // the addresses, or for some seconds.
   bool HasSettled(absl::Time now) const;
@@ -94,6 +100,7 @@ class Contacts {
   absl::Time began_ = absl::InfiniteFuture();  // to dial
   int64_t view_size_ = 1;
   bool has_joined_ = false;
+  std::string too_far_;
 };
 
 }  // namespace dogged

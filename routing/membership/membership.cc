@@ -9,6 +9,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -67,7 +68,7 @@ GossipNews Membership::NewsOf(AgentId id) const {
 bool Membership::Merge(Decoder& decoder, GossipNews& fresh) {
   // All is read before anything is believed.
   GossipNews news = GossipNews::DecodeFrom(decoder);
-  if (!decoder.Finish("gossip").ok()) {
+  if (!TakeOpenEnd(decoder, "gossip").ok()) {
     ++refused_count_;
     return false;
   }
@@ -184,6 +185,7 @@ void Membership::SendNews(AgentId to, const GossipNews& news, bool full,
       static_cast<uint8_t>(full ? GossipForm::kFull : GossipForm::kNews));
   PutDigests(encoder);
   news.EncodeTo(encoder);
+  PutOpenEnd(encoder);
   out.Send(to, RoutingKind::kGossip, JobId(), Bytes(encoder.Take()));
 }
 
@@ -208,6 +210,7 @@ void Membership::SendPing(AgentId to, AgentId asked_by, Outbox& out) const {
   Encoder encoder;
   encoder.PutId(asked_by);
   entries_.at(self_.id).fact.EncodeTo(encoder);
+  PutOpenEnd(encoder);
   out.Send(to, RoutingKind::kPing, JobId(), Bytes(encoder.Take()));
 }
 
@@ -217,6 +220,7 @@ void Membership::SendNotice(AgentId to, Outbox& out) const {
   encoder.PutU64(static_cast<uint64_t>(view_->size()));
   encoder.PutId(view_->digest());
   encoder.PutString(entries_.at(to).fact.cause);
+  PutOpenEnd(encoder);
   out.Send(to, RoutingKind::kGossip, JobId(), Bytes(encoder.Take()));
 }
 
@@ -280,7 +284,7 @@ void Membership::ReceiveGossip(AgentId from, const Bytes& body, Outbox& out) {
     const uint64_t size = decoder.GetU64();
     const auto digest = decoder.GetId<ViewDigest>();
     const absl::string_view cause = decoder.GetString();
-    if (!decoder.Finish("notice").ok()) {
+    if (!TakeOpenEnd(decoder, "notice").ok()) {
       ++refused_count_;
       return;
     }
@@ -327,7 +331,7 @@ void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
   Decoder decoder(body.view());
   const auto asked_by = decoder.GetId<AgentId>();
   MemberFact heard = MemberFact::DecodeFrom(decoder);
-  if (!decoder.Finish("ping").ok() || heard.id != from) {
+  if (!TakeOpenEnd(decoder, "ping").ok() || heard.id != from) {
     ++refused_count_;
     return;
   }
@@ -336,6 +340,7 @@ void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
   encoder.PutId(asked_by);
   encoder.PutId(self_.id);
   entries_.at(self_.id).fact.EncodeTo(encoder);
+  PutOpenEnd(encoder);
   out.Send(from, RoutingKind::kPingAck, JobId(), Bytes(encoder.Take()));
 }
 
@@ -345,7 +350,7 @@ void Membership::ReceiveAck(AgentId from, const Bytes& body, Outbox& out) {
   const auto asked_by = decoder.GetId<AgentId>();
   const auto about = decoder.GetId<AgentId>();
   MemberFact heard = MemberFact::DecodeFrom(decoder);
-  if (!decoder.Finish("answer to a ping").ok() || heard.id != about) {
+  if (!TakeOpenEnd(decoder, "answer to a ping").ok() || heard.id != about) {
     ++refused_count_;
     return;
   }
@@ -413,6 +418,7 @@ void Membership::PutDigests(Encoder& encoder) const {
 void Membership::SendDigest(AgentId to, Outbox& out) const {
   Encoder encoder;
   PutDigests(encoder);
+  PutOpenEnd(encoder);
   out.Send(to, RoutingKind::kGossipDigest, JobId(), Bytes(encoder.Take()));
 }
 
@@ -420,7 +426,7 @@ void Membership::ReceiveDigest(AgentId from, const Bytes& body, Outbox& out) {
   Decoder decoder(body.view());
   const uint64_t their_members = decoder.GetU64();
   const uint64_t their_records = decoder.GetU64();
-  if (!decoder.Finish("gossip digest").ok()) {
+  if (!TakeOpenEnd(decoder, "gossip digest").ok()) {
     ++refused_count_;
     return;
   }
@@ -567,6 +573,7 @@ std::string Membership::Snapshot() const {
   out.news.records.assign(records().begin(), records().end());
   Encoder encoder;
   out.EncodeTo(encoder);
+  PutOpenEnd(encoder);
   return encoder.Take();
 }
 
@@ -588,6 +595,23 @@ absl::Status Membership::CheckProtection(const Member& other) const {
       ": start it with --wire ", ours));
 }
 
+absl::Status Membership::CheckWires(const GossipNews& theirs) const {
+  WireRange common = view_->wire();
+  for (const MemberFact& fact : theirs.facts) {
+    if (fact.state != MemberState::kAlive) continue;
+    if (!common.Overlaps(fact.member.wire)) {
+      return absl::UnimplementedError(absl::StrCat(
+          "the agents with ", self_.control_address, " speak version ",
+          common.ToString(), " of the wire, and the one at ",
+          fact.member.control_address, " speaks ", fact.member.wire.ToString(),
+          ", too far apart to work together: bring the older ones to the "
+          "releases in between first, one by one"));
+    }
+    common = common.Common(fact.member.wire);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> Membership::Admit(absl::Time now,
                                               absl::string_view snapshot) {
   Advance(now);
@@ -596,9 +620,10 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   }
   Decoder decoder(snapshot);
   MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
-  if (!decoder.Finish("snapshot").ok()) return Malformed(snapshot);
+  if (!TakeOpenEnd(decoder, "snapshot").ok()) return Malformed(snapshot);
   const Member* const sender = theirs.Sender();
   if (sender != nullptr) DOGGED_RETURN_IF_ERROR(CheckProtection(*sender));
+  DOGGED_RETURN_IF_ERROR(CheckWires(theirs.news));
   Encoder answer;
   if (Clashes(theirs.news)) {
     const bool we_do = theirs.Outweighs(*view_);
@@ -648,7 +673,7 @@ absl::StatusOr<AgentId> Membership::Absorb(const Pass& pass,
       break;
   }
   MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
-  if (!decoder.Finish("snapshot").ok()) return Malformed(answer);
+  if (!TakeOpenEnd(decoder, "snapshot").ok()) return Malformed(answer);
   if (theirs.from == self_.id) return theirs.from;
   const std::shared_ptr<const View> before = view_;
   GossipNews fresh;

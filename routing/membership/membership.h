@@ -110,7 +110,8 @@ class Membership {
   // answer goes to its Absorb, which tells all members of the newcomer.
   // Errors: kInvalidArgument for malformed bytes; kFailedPrecondition if this
   //         agent has ended; kPermissionDenied if messages of the two are not
-  //         protected alike.
+  //         protected alike; kUnimplemented if not all agents would have a
+  //         version of the wire in common.
   std::string Snapshot() const;
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
   // `by`: the control address at which the answer was given. Returns the agent
@@ -171,6 +172,9 @@ class Membership {
   // Errors: kPermissionDenied if neither would understand the other's
   // messages.
   absl::Status CheckProtection(const Member& other) const;
+  // Errors: kUnimplemented if no version of the wire is spoken by all agents of
+  // both sides.
+  absl::Status CheckWires(const GossipNews& theirs) const;
   // A fact and data that only this agent keeps with it.
   struct Entry {
     MemberFact fact;

@@ -5,6 +5,7 @@
 
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -179,6 +180,7 @@ Bytes ReconcileMessage::Encode() const {
   out.PutVarint(wanted.size());
   for (uint64_t place : wanted) out.PutU64(place);
   GossipNews{.facts = {}, .records = records}.EncodeTo(out);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -204,7 +206,7 @@ absl::StatusOr<ReconcileMessage> ReconcileMessage::Decode(
   GossipNews news = GossipNews::DecodeFrom(in);
   if (!news.facts.empty()) in.Fail();  // are told as gossip
   out.records = std::move(news.records);
-  DOGGED_RETURN_IF_ERROR(in.Finish("reconcile"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "reconcile"));
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "routing/topology/topology_id.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
@@ -27,6 +28,8 @@ struct Member {
   std::string numeric_class;
   // Where agents of its host find its arena: SharedMemory::address().
   std::string arena;
+  WireRange wire;    // that it speaks
+  std::string more;  // fields of a later version, passed on as they came
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed member marks the decoder as failed.
@@ -47,10 +50,14 @@ class View {
   // Null if there is none. Valid as long as the view.
   const Member* Find(AgentId id) const;
   ViewDigest digest() const { return digest_; }
+  // Versions of the wire that all members speak; the newest one is what they
+  // say to each other.
+  const WireRange& wire() const { return wire_; }
 
  private:
   std::vector<Member> members_;
   ViewDigest digest_;
+  WireRange wire_;
 };
 
 }  // namespace dogged

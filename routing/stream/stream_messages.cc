@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -45,6 +46,7 @@ Bytes StreamOffer::Encode() const {
   encoder.PutString(tag.view());
   encoder.PutVarint(targets.size());
   for (AgentId target : targets) encoder.PutId(target);
+  PutOpenEnd(encoder);
   return Bytes(encoder.Take());
 }
 
@@ -65,7 +67,7 @@ absl::StatusOr<StreamOffer> StreamOffer::Decode(const Bytes& message,
   for (int64_t i = 0; i < count; ++i) {
     offer.targets.push_back(decoder.GetId<AgentId>());
   }
-  DOGGED_RETURN_IF_ERROR(decoder.Finish("stream offer"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(decoder, "stream offer"));
   const bool sound = !offer.key.origin.IsNone() && plan > 0 &&
                      plan < kMulticastPlanCount && part <= 2 &&
                      hops <= kHopsMost && offer.total > 0 &&
@@ -113,6 +115,7 @@ Bytes StreamPull::Encode() const {
   for (int64_t index : missing) {
     encoder.PutVarint(static_cast<uint64_t>(index));
   }
+  PutOpenEnd(encoder);
   return Bytes(encoder.Take());
 }
 
@@ -125,7 +128,7 @@ absl::StatusOr<StreamPull> StreamPull::Decode(const Bytes& message) {
   pull.done = decoder.GetBool();
   const int64_t count = decoder.GetCount();
   for (int64_t i = 0; i < count; ++i) pull.missing.push_back(GetInt(decoder));
-  DOGGED_RETURN_IF_ERROR(decoder.Finish("stream pull"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(decoder, "stream pull"));
   if (count > kMissingMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("pull of ", count, " missing segments"));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/job/inputs/input_chunks.h"
 #include "runtime/job/job_run.h"
 
@@ -112,6 +113,10 @@ void Agent::Dispatch(absl::Time now, AgentId from, uint8_t kind, JobId job,
   if (kind < kFirstFreeKind) {
     context_.membership.Receive({now, outbox}, from, kind, body);
     return changes_.HandleNewView(now);
+  }
+  if (kind > kLastKind) {
+    return context_.Count(absl::InvalidArgumentError(
+        absl::StrCat("no message of kind ", static_cast<int>(kind))));
   }
   if (Lending::IsMine(kind)) return loans_.Receive(now, from, kind, body);
   if (kind == InputChunks::kKind) return inputs_.Receive(now, from, job, body);

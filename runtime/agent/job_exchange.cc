@@ -9,6 +9,7 @@
 #include "runtime/base/codec.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -263,6 +264,7 @@ void JobExchange::OfferJobs(absl::Time now) {
       Encoder body;
       body.PutU64(entry.hash.low);
       body.PutU64(entry.hash.high);
+      PutOpenEnd(body);
       const Bytes offer(body.Take());
       for (size_t i = 0; i < std::min(others.size(), kOffersAtOnce); ++i) {
         agent_.outbox.Send(agent_.rng.Pick(others),
@@ -280,7 +282,7 @@ void JobExchange::TakeOffer(absl::Time now, AgentId from, JobId job,
   Digest hash;
   hash.low = in.GetU64();
   hash.high = in.GetU64();
-  if (!in.Finish("offer of a job").ok() || JobId(hash.high) != job) {
+  if (!TakeOpenEnd(in, "offer of a job").ok() || JobId(hash.high) != job) {
     ++agent_.refused_count;
     return;
   }

@@ -24,6 +24,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/random.h"
+#include "runtime/job/context/job_messages.h"
 
 namespace dogged {
 
@@ -37,6 +38,10 @@ enum class AgentMessage : uint8_t {
   kJobOffer = kFirstFreeKind + 25,
   kJobHeld = kFirstFreeKind + 26,
 };
+
+// The last kind of message between agents of this program: beyond, a later one
+// speaks.
+inline constexpr uint8_t kLastKind = kKeepResults;
 
 // Body of a kJobValue with a part of `value`, for a kJobRequest with body
 // `request`. kInvalidArgument if that is malformed.

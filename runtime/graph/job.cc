@@ -2,14 +2,41 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
-// The first bytes of an encoded job: marks a job, and the version.
-constexpr absl::string_view kMagic = "dogged-job-5\n";
+// The first bytes of an encoded job: a mark, its format, and the end of a line.
+constexpr absl::string_view kMark = "dogged-job-";
+constexpr absl::string_view kFormat = "5";
+constexpr size_t kFormatDigitsMax = 9;
 // Bytes of an array that is not cut, at most.
 constexpr int64_t kWholeBytesMax = 64 << 10;
+
+// Takes the first bytes of a job.
+absl::Status TakeMark(Decoder& in) {
+  const auto size = std::min<int64_t>(in.remaining(),
+                                      std::ssize(kMark) + kFormatDigitsMax + 1);
+  Decoder ahead = in;
+  absl::string_view words = ahead.GetRaw(size);
+  const size_t end = words.find('\n');
+  if (!absl::ConsumePrefix(&words, kMark) || end == absl::string_view::npos) {
+    return absl::InvalidArgumentError("job: these bytes are no job");
+  }
+  const absl::string_view format = words.substr(0, end - kMark.size());
+  if (format != kFormat) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "job: it has format ", absl::CEscape(format), ", and dogged ",
+        WireHello::Here().release, " reads format ", kFormat,
+        ": submit its program again with a client of the agents' release"));
+  }
+  in.GetRaw(static_cast<int64_t>(end) + 1);
+  return absl::OkStatus();
+}
 
 void EncodeInput(const JobInput& input, Encoder& out) {
   out.PutString(input.array);
@@ -86,7 +113,9 @@ void Job::CutInputs() {
 
 std::string Job::Encode() const {
   Encoder out;
-  out.PutRaw(kMagic);
+  out.PutRaw(kMark);
+  out.PutRaw(kFormat);
+  out.PutRaw("\n");
   program.Encode(out);
   out.PutString(source);
   out.PutVarint(parameters.size());
@@ -112,9 +141,7 @@ std::string Job::Encode() const {
 
 absl::StatusOr<Job> Job::Decode(absl::string_view bytes) {
   Decoder in(bytes);
-  if (in.GetRaw(std::ssize(kMagic)) != kMagic) {
-    return absl::InvalidArgumentError("job: not a job, or another version");
-  }
+  DOGGED_RETURN_IF_ERROR(TakeMark(in));
   Job out;
   DOGGED_ASSIGN_OR_RETURN(out.program, Program::Decode(in));
   out.source = std::string(in.GetString());

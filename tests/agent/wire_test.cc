@@ -105,6 +105,19 @@ TEST(Wire, FramesOfTheControlPort) {
   EXPECT_EQ(Hex(ReturnedNotice{.number = 300}.Encode().view()), Golden("ac02"));
 }
 
+TEST(Wire, Hello) {
+  EXPECT_EQ(kHelloType, 255);
+  EXPECT_EQ(Hex(WireHello{.range = {1, 300}, .release = "r"}.Encode()),
+            Golden("01 ac02 0172"));
+  for (const absl::string_view bad : {"", "01", "0001 00", "0201 00"}) {
+    const std::string body = BytesOfHex(Golden(bad));
+    EXPECT_FALSE(WireHello::Decode(body).ok()) << bad;
+  }
+  // Words for a log.
+  EXPECT_EQ(WireHello::Decode(BytesOfHex(Golden("0101 03 1b5b41")))->release,
+            "[A");
+}
+
 TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
   EXPECT_EQ(static_cast<int>(ControlType::kJobWanted), 16);
   EXPECT_EQ(static_cast<int>(ControlType::kJobValue), 17);
@@ -345,8 +358,9 @@ TEST(Wire, Members) {
   Encoder topology;
   topology.PutVarint(static_cast<uint64_t>(member.topology_id.base()));
   topology.PutString(member.topology_id.digits());
-  EXPECT_EQ(Hex(out.view()), Golden("0100000000000000") + Hex(topology.view()) +
-                                 Golden("0168 0163 0166 03 016e 0161"));
+  EXPECT_EQ(Hex(out.view()),
+            Golden("0100000000000000") + Hex(topology.view()) +
+                Golden("0168 0163 0166 03 016e 0161 02 01 01"));
 }
 
 }  // namespace

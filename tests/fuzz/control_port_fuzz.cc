@@ -16,6 +16,7 @@
 #include "routing/control/secure_channel.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/agent/loop/file_messages.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -73,6 +74,13 @@ void DecodeBody(uint8_t type, absl::string_view bytes) {
   }
   const auto refusal = Refusal::Decode(bytes);
   if (refusal.ok()) (void)refusal->WordsFor("there", nullptr);
+  const auto hello = WireHello::Decode(bytes);
+  if (!hello.ok()) return;
+  if (hello->release.size() > WireHello::kReleaseBytesMax) std::abort();
+  if (hello->range.Overlaps(WireHello::Here().range) !=
+      CheckWire(*hello, "there").ok()) {
+    std::abort();
+  }
 }
 
 void DecodeHead(absl::string_view bytes) {

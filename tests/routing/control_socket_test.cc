@@ -5,6 +5,7 @@
 #include "routing/control/control_socket.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -108,10 +109,13 @@ TEST(ControlSocket, LifeLineEndsAreReported) {
   bool connected = false;
   bool closed = false;
   const auto handle = [&](ControlPort& port, const ControlEvent& event) {
-    if (&port == there.get() && event.kind == Kind::kAccepted) accepted = true;
+    if (&port == there.get() && event.kind == Kind::kFrame) accepted = true;
     if (&port != here.get()) return;
     EXPECT_EQ(event.connection, line);
-    if (event.kind == Kind::kConnected) connected = true;
+    if (event.kind == Kind::kConnected) {
+      connected = true;
+      port.Send(line, 4, Bytes());
+    }
     if (event.kind == Kind::kClosed) {
       closed = true;
       EXPECT_EQ(event.cause, "connection closed");
@@ -178,6 +182,134 @@ TEST(ControlSocket, GarbageClosesOnlyItsConnection) {
   EXPECT_EQ(frames, 2);
   for (int fd : fds) close(fd);
   close(slow);
+}
+
+bool HasEnded(int client) {
+  char byte = 0;
+  return recv(client, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+bool IsReadable(int fd) {
+  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, 0) == 1;
+}
+
+// The hello of another release, which says more than today's.
+std::string HelloOf(int oldest, int newest) {
+  const std::string body = absl::StrCat(
+      WireHello{.range = {oldest, newest}, .release = "99.0"}.Encode(), "more");
+  return absl::StrCat(FrameHeader::Encode(kHelloType, body), body);
+}
+
+// Bytes until the other end ends, or as many as are wanted.
+std::string RawReceive(int fd, size_t most) {
+  std::string out(most, '\0');
+  size_t size = 0;
+  while (size < most) {
+    const ssize_t got = recv(fd, out.data() + size, most - size, 0);
+    if (got <= 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return out.substr(0, size);
+}
+
+TEST(ControlSocket, AnEndOfANeighbouringVersionIsHeard) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const int fd = RawConnect(*port);
+  RawSend(fd, HelloOf(1, 2) + FrameHeader::Encode(5, ""));
+  int frames = 0;
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort&, const ControlEvent& event) {
+        if (event.kind != Kind::kFrame) return;
+        EXPECT_EQ(event.type, 5);
+        ++frames;
+      },
+      [&] { return frames > 0; }));
+  const std::string hello = FrameHeader::EncodeHello();
+  EXPECT_EQ(RawReceive(fd, hello.size()), hello);
+  EXPECT_EQ(port->refused_count(), 0);
+  close(fd);
+}
+
+TEST(ControlSocket, AnEndOfTooFarAVersionIsToldSoAndNotHeard) {
+  std::unique_ptr<ControlPort> port = Listen();
+  const int fd = RawConnect(*port);
+  RawSend(fd, HelloOf(3, 4) + FrameHeader::Encode(5, ""));
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort&, const ControlEvent& event) {
+        EXPECT_NE(event.kind, Kind::kFrame);
+      },
+      [&] { return HasEnded(fd) || IsReadable(fd); }));
+  const std::string hello = FrameHeader::EncodeHello();
+  EXPECT_EQ(RawReceive(fd, hello.size() + 1), hello);
+  EXPECT_EQ(port->refused_count(), 1);
+  close(fd);
+}
+
+// Accepts a connection, as an agent of another release.
+class OtherRelease {
+ public:
+  OtherRelease() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const auto at = ResolveAddress("127.0.0.1:0");
+    EXPECT_EQ(bind(fd_, at->get(), at->size), 0);
+    EXPECT_EQ(listen(fd_, 1), 0);
+  }
+  ~OtherRelease() {
+    close(fd_);
+    if (client_ >= 0) close(client_);
+  }
+  std::string address() const { return LocalAddress(fd_).ToString(); }
+  void Answer(const std::string& bytes) {
+    client_ = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
+    RawSend(client_, bytes);
+  }
+
+ private:
+  int fd_;
+  int client_ = -1;
+};
+
+TEST(ControlSocket, ItsOwnConnectionsEndAtTooFarAVersion) {
+  OtherRelease far;
+  std::unique_ptr<ControlPort> port = Listen();
+  port->Connect(far.address());
+  far.Answer(HelloOf(3, 4));
+  std::string cause;
+  EXPECT_TRUE(Serve(
+      {port.get()},
+      [&](ControlPort&, const ControlEvent& event) {
+        if (event.kind != Kind::kClosed) return;
+        EXPECT_TRUE(event.is_far);
+        cause = event.cause;
+      },
+      [&] { return !cause.empty(); }));
+  EXPECT_THAT(
+      cause,
+      testing::AllOf(testing::HasSubstr(far.address()),
+                     testing::HasSubstr("3 to 4 of the wire (dogged 99.0)"),
+                     testing::HasSubstr("this program 1 (dogged "),
+                     testing::HasSubstr("use a release here that is as new")));
+}
+
+TEST(ControlSocket, AClientOfTooFarAVersionIsToldSo) {
+  OtherRelease far;
+  auto client = ControlClient::Connect(far.address(), absl::Seconds(5));
+  ASSERT_TRUE(client.ok()) << client.status();
+  ASSERT_TRUE((*client)->Send(5, "", absl::Seconds(5)).ok());
+  far.Answer(HelloOf(3, 4));
+  const absl::Status told = (*client)->Receive(absl::Seconds(5)).status();
+  EXPECT_TRUE(absl::IsUnimplemented(told)) << told;
+  EXPECT_THAT(told.message(), testing::HasSubstr("3 to 4 of the wire"));
+  OtherRelease near;
+  client = ControlClient::Connect(near.address(), absl::Seconds(5));
+  ASSERT_TRUE(client.ok()) << client.status();
+  ASSERT_TRUE((*client)->Send(5, "", absl::Seconds(5)).ok());
+  near.Answer(HelloOf(1, 2) + FrameHeader::Encode(6, ""));
+  const auto frame = (*client)->Receive(absl::Seconds(5));
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  EXPECT_EQ(frame->type, 6);
 }
 
 TEST(ControlSocket, FramesInPiecesAreAssembled) {
@@ -251,16 +383,6 @@ int FreeDescriptor() {
   const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
   close(fd);
   return fd;
-}
-
-bool HasEnded(int client) {
-  char byte = 0;
-  return recv(client, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
-}
-
-bool IsReadable(int fd) {
-  pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&waiting, 1, 0) == 1;
 }
 
 // If there are more clients than descriptors, the last ones and the one to be

@@ -46,8 +46,10 @@ class Network {
     std::vector<MembershipEvent> log;
   };
 
-  AgentId Add(uint64_t number, const MembershipOptions& options = {}) {
-    const Member member = MemberOf(number);
+  AgentId Add(uint64_t number, const MembershipOptions& options = {},
+              const WireRange& wire = {}) {
+    Member member = MemberOf(number);
+    member.wire = wire;
     nodes_[member.id].membership = std::make_unique<Membership>(
         member, options, Rng(member.id.value()).Stream("test"));
     return member.id;

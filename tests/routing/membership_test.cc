@@ -238,6 +238,40 @@ TEST(Membership, AgentThatHearsNobodyGivesUpItself) {
   }
 }
 
+// Of neighbouring versions each fits the other, and the first not the third.
+TEST(Membership, AllMembersHaveAVersionOfTheWireInCommon) {
+  Network network(17);
+  const AgentId first = network.Add(1, {}, {.oldest = 1, .newest = 1});
+  const AgentId second = network.Add(2, {}, {.oldest = 1, .newest = 2});
+  const AgentId third = network.Add(3, {}, {.oldest = 2, .newest = 3});
+  network.Join(second, first);
+  network.RunFor(absl::Seconds(1));
+  EXPECT_EQ(network.of(first).view()->wire(), (WireRange{1, 1}));
+  EXPECT_EQ(network.of(second).view()->wire(), (WireRange{1, 1}));
+  const absl::Status refused =
+      network.of(second)
+          .Admit(network.now, network.of(third).Snapshot())
+          .status();
+  EXPECT_TRUE(absl::IsUnimplemented(refused)) << refused;
+  EXPECT_THAT(refused.message(),
+              testing::AllOf(testing::HasSubstr("speak version 1 of the wire"),
+                             testing::HasSubstr("control3 speaks 2 to 3"),
+                             testing::HasSubstr("one by one")));
+  network.RunFor(absl::Seconds(1));
+  EXPECT_EQ(network.of(first).view()->size(), 2);
+  EXPECT_EQ(network.of(second).view()->size(), 2);
+  EXPECT_EQ(network.of(second).candidate_count(), 0);
+  // Once the first has gone.
+  Outbox out;
+  network.of(first).Leave({network.now, out});
+  network.Post(first, out);
+  network.RunFor(absl::Seconds(1));
+  network.Join(third, second);
+  network.RunFor(absl::Seconds(1));
+  EXPECT_EQ(network.of(second).view()->wire(), (WireRange{2, 2}));
+  EXPECT_EQ(network.of(third).view()->wire(), (WireRange{2, 2}));
+}
+
 TEST(Membership, ANamedAgentCountsOnceItWasHeard) {
   Network network(13);
   const AgentId a = network.Add(1), b = network.Add(2), c = network.Add(3);

@@ -254,6 +254,7 @@ class AgentProcess {
     agent_options.self.fabric_address =
         ToldFabric(options_, transport_->address());
     agent_options.self.workers = options_.workers;
+    agent_options.self.wire = WireHello::Here().range;
     agent_options.self.numeric_class = kernels_.numeric_parts().host;
     agent_options.leave_within = options_.leave_within;
     agent_options.job_limits.memory_bytes_max = options_.memory_bytes;
@@ -327,6 +328,14 @@ class AgentProcess {
   bool Settle(Agent& agent) {
     if (IsToldToLeave() && !said_ready_) return true;
     const bool has_joined = sources_.contacts().has_joined();
+    const std::string& too_far = sources_.contacts().too_far();
+    if (!has_joined && !said_ready_ && !too_far.empty()) {
+      // Of no use beside the ones that it was to join, now and later.
+      join_status_ =
+          absl::FailedPreconditionError(absl::StrCat("can't join: ", too_far));
+      agent.Leave(clock_.Now());
+      return true;
+    }
     if (!has_joined && sources_.reads_input() && !said_ready_) {
       if (ReadInput()) return false;
       agent.Leave(clock_.Now());

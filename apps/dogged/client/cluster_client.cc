@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "routing/control/refusal.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -60,8 +61,7 @@ absl::Status ClusterClient::FailOver(const absl::Status& why) {
     if (!rounds_.has_value()) return absl::OkStatus();
     const absl::Status said = SendAll();
     if (said.ok()) return said;
-    if (said.code() != absl::StatusCode::kUnavailable &&
-        said.code() != absl::StatusCode::kPermissionDenied &&
+    if (said.code() != absl::StatusCode::kUnavailable && !IsRefusal(said) &&
         said.code() != absl::StatusCode::kDeadlineExceeded) {
       return said;
     }
@@ -406,7 +406,7 @@ std::vector<StatusReply> ClusterClient::PollStatus(
     if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
       addresses_.NoteSilence(address);
     }
-    if (absl::IsPermissionDenied(reply.status())) {
+    if (IsRefusal(reply.status())) {
       refusals_[address] = std::string(reply.status().message());
     }
     if (!reply.ok()) return;

@@ -125,6 +125,9 @@ nlohmann::ordered_json StatusJson(const std::vector<StatusReply>& replies,
           {"host", m.member.host},
           {"topology_id", m.member.topology_id.ToString()},
           {"workers", m.member.workers},
+          {"wire",
+           {{"oldest", m.member.wire.oldest},
+            {"newest", m.member.wire.newest}}},
           {"state", m.state}};
       const std::string cause = CauseOf(m, refusals);
       if (!cause.empty()) agent["cause"] = cause;

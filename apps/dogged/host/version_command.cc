@@ -16,6 +16,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/numeric_class.h"
 #include "routing/trust/library_version.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -60,6 +61,7 @@ std::string TextOf(const Facts& facts) {
       {"commit", facts.build.commit},
       {"build",
        absl::StrCat(facts.build.build_type, ", ", facts.build.compiler)},
+      {"wire", absl::StrCat("version ", WireHello::Here().range.ToString())},
       {"features", absl::StrJoin(facts.features, ", ")},
       {"libfabric", OrNone(facts.libfabric)},
       {"provider", OrNone(facts.provider)},
@@ -77,6 +79,9 @@ nlohmann::ordered_json JsonOf(const Facts& facts) {
           {"commit", facts.build.commit},
           {"build_type", facts.build.build_type},
           {"compiler", facts.build.compiler},
+          {"wire",
+           {{"oldest", WireHello::Here().range.oldest},
+            {"newest", WireHello::Here().range.newest}}},
           {"features", facts.features},
           {"libfabric", facts.libfabric},
           {"provider", facts.provider},

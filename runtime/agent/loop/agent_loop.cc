@@ -213,6 +213,10 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
   switch (static_cast<ControlType>(event.type)) {
     case ControlType::kJoin: {
       absl::StatusOr<std::string> answer = agent_.Admit(now, body);
+      if (absl::IsUnimplemented(answer.status())) {
+        far_joins_.Add(now, ports_.control.PeerHost(from),
+                       answer.status().message());
+      }
       if (!answer.ok()) return SendError(from, answer.status());
       SendFrame(ports_.control, from, ControlType::kSnapshot,
                 Bytes(*std::move(answer)));

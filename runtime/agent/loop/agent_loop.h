@@ -156,6 +156,7 @@ class AgentLoop : private LoopTurn::Loop {
   std::shared_ptr<const View> lined_view_;
   Dialer dialer_;
   Introductions introductions_;
+  RefusalLog far_joins_;  // of agents that speak too far a version of the wire
   std::string cause_;
   Deliveries deliveries_;
   FileWrites file_writes_;

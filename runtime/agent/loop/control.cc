@@ -4,6 +4,7 @@
 
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
@@ -14,6 +15,7 @@ Bytes SubmitRequest::Encode() const {
   out.PutU64(text_hash);
   out.PutBool(supplies);
   out.PutString(job);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -25,7 +27,7 @@ absl::StatusOr<SubmitRequest> SubmitRequest::Decode(absl::string_view body) {
   out.text_hash = in.GetU64();
   out.supplies = in.GetBool();
   out.job = in.GetString();
-  DOGGED_RETURN_IF_ERROR(in.Finish("submit"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "submit"));
   return out;
 }
 
@@ -35,6 +37,7 @@ Bytes StatusRequest::Encode() const {
   out.PutId(jobs.submission);
   out.PutSigned(jobs.ended_max);
   out.PutU64(text_hash);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -45,7 +48,7 @@ absl::StatusOr<StatusRequest> StatusRequest::Decode(absl::string_view body) {
   out.jobs.submission = in.GetId<SubmissionId>();
   out.jobs.ended_max = in.GetSigned();
   out.text_hash = in.GetU64();
-  DOGGED_RETURN_IF_ERROR(in.Finish("status request"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "status request"));
   return out;
 }
 
@@ -106,6 +109,7 @@ Bytes StatusReply::Encode() const {
     out.PutDouble(link.bytes_per_second);
     out.PutDouble(link.round_trip_seconds);
   }
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -188,7 +192,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     link.round_trip_seconds = in.GetDouble();
     out.links.push_back(link);
   }
-  DOGGED_RETURN_IF_ERROR(in.Finish("status"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "status"));
   return out;
 }
 
@@ -198,6 +202,7 @@ Bytes WantRequest::Encode() const {
   out.PutBool(may_borrow);
   out.PutVarint(labels.size());
   for (const Label& label : labels) label.Encode(out);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -210,7 +215,7 @@ absl::StatusOr<WantRequest> WantRequest::Decode(absl::string_view body) {
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     out.labels.push_back(Label::Decode(in));
   }
-  DOGGED_RETURN_IF_ERROR(in.Finish("want"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "want"));
   return out;
 }
 
@@ -228,6 +233,7 @@ Bytes ValuesReply::Encode() const {
     out.PutString(entry.arena);
     entry.loan.EncodeTo(out);
   }
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -249,7 +255,7 @@ absl::StatusOr<ValuesReply> ValuesReply::Decode(absl::string_view body) {
     entry.loan = Loan::DecodeFrom(in);
     out.lent.push_back(std::move(entry));
   }
-  DOGGED_RETURN_IF_ERROR(in.Finish("values"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "values"));
   return out;
 }
 
@@ -261,6 +267,7 @@ Bytes ChunksWanted::Encode() const {
     out.PutSigned(chunk.input);
     out.PutSigned(chunk.index);
   }
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -278,7 +285,7 @@ absl::StatusOr<ChunksWanted> ChunksWanted::Decode(absl::string_view body) {
   for (int64_t i = 0; i < count && in.ok(); ++i) {
     out.chunks.push_back(GetChunkId(in));
   }
-  DOGGED_RETURN_IF_ERROR(in.Finish("chunks wanted"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "chunks wanted"));
   return out;
 }
 
@@ -307,13 +314,14 @@ absl::StatusOr<ChunkPart> ChunkPart::Decode(absl::string_view body) {
 Bytes ReturnedNotice::Encode() const {
   Encoder out;
   out.PutVarint(number);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
 absl::StatusOr<ReturnedNotice> ReturnedNotice::Decode(absl::string_view body) {
   Decoder in(body);
   const ReturnedNotice out{.number = in.GetVarint()};
-  DOGGED_RETURN_IF_ERROR(in.Finish("returned"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "returned"));
   return out;
 }
 
@@ -321,6 +329,7 @@ Bytes EncodeError(const absl::Status& status) {
   Encoder out;
   out.PutSigned(static_cast<int>(status.code()));
   out.PutString({status.message().data(), status.message().size()});
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -328,7 +337,7 @@ absl::Status DecodeError(absl::string_view body) {
   Decoder in(body);
   const auto code = static_cast<absl::StatusCode>(in.GetSigned());
   const absl::string_view message = in.GetString();
-  DOGGED_RETURN_IF_ERROR(in.Finish("error"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "error"));
   if (code == absl::StatusCode::kOk) return absl::UnknownError(message);
   return absl::Status(code, message);
 }

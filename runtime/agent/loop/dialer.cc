@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "routing/control/refusal.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/log.h"
 
@@ -64,6 +65,11 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
   if (it == dials_.end()) return false;
   AgentId met;
   bool is_refused = false;
+  const auto note_refusal = [&](absl::string_view words, bool is_far) {
+    is_refused = true;
+    if (is_far) contacts_.NoteTooFar(std::string(words));
+    LogRefusal(now, it->second.address, std::string(words));
+  };
   switch (event.kind) {
     case ControlEvent::Kind::kAccepted:
       return false;
@@ -78,15 +84,15 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
                   .value_or(AgentId());
       } else if (event.type == static_cast<uint8_t>(ControlType::kError)) {
         const absl::Status error = DecodeError(event.body.view());
-        is_refused = absl::IsPermissionDenied(error);
-        if (is_refused) {
-          LogRefusal(now, it->second.address, std::string(error.message()));
+        if (IsRefusal(error)) {
+          note_refusal(error.message(), absl::IsUnimplemented(error));
         }
       }
       break;
     case ControlEvent::Kind::kClosed:
-      is_refused = event.is_refusal;
-      if (is_refused) LogRefusal(now, it->second.address, event.cause);
+      if (event.is_refusal || event.is_far) {
+        note_refusal(event.cause, event.is_far);
+      }
       break;
   }
   if (is_refused) {

@@ -1,6 +1,7 @@
 #include "runtime/agent/loop/file_messages.h"
 
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -65,6 +66,7 @@ Bytes WriteRequest::Encode() const {
   out.PutVarint(parts.size());
   for (const FilePart& part : parts) part.EncodeTo(out);
   PutDigests(digests, out);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -83,7 +85,7 @@ absl::StatusOr<WriteRequest> WriteRequest::Decode(absl::string_view body) {
   }
   out.digests = GetDigests(in);
   if (!out.digests.empty() && out.digests.size() != out.parts.size()) in.Fail();
-  DOGGED_RETURN_IF_ERROR(in.Finish("write request"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "write request"));
   return out;
 }
 
@@ -94,6 +96,7 @@ Bytes WrittenReply::Encode() const {
   out.PutString({status.message().data(), status.message().size()});
   PutDigests(digests, out);
   out.PutSigned(not_finite);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -106,7 +109,7 @@ absl::StatusOr<WrittenReply> WrittenReply::Decode(absl::string_view body) {
   out.status = absl::Status(code, message);
   out.digests = GetDigests(in);
   out.not_finite = in.GetSigned();
-  DOGGED_RETURN_IF_ERROR(in.Finish("written"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "written"));
   return out;
 }
 

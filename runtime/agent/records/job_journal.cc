@@ -9,6 +9,7 @@
 #include "absl/strings/strip.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/log.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 namespace {
@@ -40,7 +41,12 @@ Bytes Encode(const StoredSubmission& stored) {
   return Bytes(out.Take());
 }
 
-// None for bytes of another format, or of a record of another build.
+// Bytes that are whole, and of another format than kFormat.
+bool IsOfOtherFormat(absl::string_view bytes) {
+  return !bytes.empty() && static_cast<uint8_t>(bytes[0]) != kFormat;
+}
+
+// None for bytes of another format, and for damaged ones.
 std::optional<StoredSubmission> Decode(absl::string_view bytes) {
   Decoder in(bytes);
   if (in.GetU8() != kFormat) return std::nullopt;
@@ -48,7 +54,7 @@ std::optional<StoredSubmission> Decode(absl::string_view bytes) {
   out.ended_ms = in.GetSigned();
   out.has_value = in.GetBool();
   auto record = JobRecord::Decode(in.GetString());
-  if (!in.Finish("stored submission").ok() || !record.ok()) {
+  if (!TakeOpenEnd(in, "stored submission").ok() || !record.ok()) {
     return std::nullopt;
   }
   out.record = *std::move(record);
@@ -225,7 +231,12 @@ void JobJournal::Take(const EngineReply& reply) {
 void JobJournal::NoteFound(const RecordStore::Event& event) {
   std::optional<StoredSubmission> stored = Decode(event.bytes.view());
   if (!stored.has_value() || stored->record.Key() != event.name) {
-    ++unreadable_count_;
+    if (IsOfOtherFormat(event.bytes.view())) {
+      ++other_format_count_;
+      other_format_ = static_cast<uint8_t>(event.bytes.view()[0]);
+    } else {
+      ++unreadable_count_;
+    }
     return;
   }
   const bool runs = stored->record.state == JobState::kRunning;
@@ -272,10 +283,17 @@ std::vector<JobJournal::Found> JobJournal::TakeFound() {
   if (unreadable_count_ > 0) {
     Log(LogLevel::kWarning,
         absl::StrCat(std::exchange(unreadable_count_, 0),
-                     " records of jobs in the directory are damaged, or of "
-                     "another version of dogged: these jobs don't go on from "
-                     "it; submit them again, with an agent of that version or "
-                     "from the beginning"));
+                     " records of jobs in the directory are damaged: these "
+                     "jobs don't go on from it; submit them again"));
+  }
+  if (other_format_count_ > 0) {
+    Log(LogLevel::kWarning,
+        absl::StrCat(std::exchange(other_format_count_, 0),
+                     " records of jobs in the directory are of format ",
+                     other_format_, ", and dogged ", WireHello::Here().release,
+                     " reads format ", kFormat,
+                     ": these jobs don't go on from it; start an agent of the "
+                     "release that wrote them, or submit them again"));
   }
   return std::exchange(found_, {});
 }

@@ -110,6 +110,8 @@ class JobJournal {
   bool has_scanned_ = false;
   bool is_decided_ = false;  // what becomes of what was found
   int64_t unreadable_count_ = 0;
+  int64_t other_format_count_ = 0;
+  int other_format_ = 0;  // of the last one
   std::vector<Found> found_;
   absl::btree_set<Digest> loading_;
   std::vector<std::pair<Digest, Bytes>> loaded_;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
@@ -45,6 +46,8 @@ Bytes JobRecord::Encode() const {
   out.PutSigned(round);
   out.PutBool(is_last_round);
   out.PutSigned(end_number);
+  out.PutRaw(more);
+  if (more.empty()) PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -70,7 +73,8 @@ absl::StatusOr<JobRecord> JobRecord::Decode(absl::string_view bytes) {
   for (const int64_t number : {out.round, out.end_number}) {
     if (number < 0 || number >> 50 != 0) in.Fail();
   }
-  DOGGED_RETURN_IF_ERROR(in.Finish("job record"));
+  out.more = std::string(in.GetRaw(in.remaining()));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "job record"));
   out.state = static_cast<JobState>(state);
   return out;
 }

@@ -48,6 +48,7 @@ struct JobRecord {
   // Order of its end: greater than all numbers that the concluding agent knew.
   // 0: not told.
   int64_t end_number = 0;
+  std::string more;  // fields of a later version, passed on as they came
 
   JobId job() const { return JobId(hash.high); }
   // The key of the record in membership gossip. Keys of a job's submissions

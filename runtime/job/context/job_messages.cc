@@ -4,6 +4,7 @@
 
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wire_version.h"
 
 namespace dogged {
 
@@ -11,6 +12,7 @@ Bytes EncodeLookup(const LookupBody& body) {
   Encoder out;
   body.label.Encode(out);
   out.PutBool(body.insist);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -19,7 +21,7 @@ absl::StatusOr<LookupBody> DecodeLookup(absl::string_view body) {
   LookupBody out;
   out.label = Label::Decode(in);
   out.insist = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("lookup"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "lookup"));
   return out;
 }
 
@@ -29,6 +31,7 @@ Bytes EncodeAnswer(const AnswerBody& body) {
   out.PutU8(static_cast<uint8_t>(body.state));
   out.PutBool(body.newest.has_value());
   out.PutSigned(body.newest.value_or(0));
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -41,7 +44,7 @@ absl::StatusOr<AnswerBody> DecodeAnswer(absl::string_view body) {
   const bool has_newest = in.GetBool();
   const int64_t newest = in.GetSigned();
   if (has_newest) out.newest = newest;
-  DOGGED_RETURN_IF_ERROR(in.Finish("answer"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "answer"));
   out.state = static_cast<LabelState>(state);
   return out;
 }
@@ -51,6 +54,7 @@ Bytes EncodeClaim(const ClaimBody& body) {
   body.task.Encode(out);
   body.wanted.Encode(out);
   out.PutBool(body.granted);
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -60,13 +64,14 @@ absl::StatusOr<ClaimBody> DecodeClaim(absl::string_view body) {
   out.task = Task::Decode(in);
   out.wanted = Label::Decode(in);
   out.granted = in.GetBool();
-  DOGGED_RETURN_IF_ERROR(in.Finish("claim"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "claim"));
   return out;
 }
 
 Bytes EncodeSteal(const StealBody& body) {
   Encoder out;
   out.PutVarint(static_cast<uint64_t>(body.count));
+  PutOpenEnd(out);
   return Bytes(out.Take());
 }
 
@@ -75,7 +80,7 @@ absl::StatusOr<StealBody> DecodeSteal(absl::string_view body) {
   Decoder in(body);
   StealBody out;
   out.count = static_cast<int64_t>(std::min(in.GetVarint(), kCountMax));
-  DOGGED_RETURN_IF_ERROR(in.Finish("steal"));
+  DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "steal"));
   return out;
 }
 
