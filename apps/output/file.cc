@@ -31,33 +31,21 @@ bool Lock(int file) {
   return fcntl(file, F_OFD_SETLK, &all) == 0;
 }
 
-// Opens a new file beside `target`, whose place it takes once it is whole.
-int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
-  name = NameBeside(target);
-  while (true) {
-    const int file =
-        open(name.c_str(),
-             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (file < 0 || MarkAsWritten(file)) return file;
-    close(file);
-  }
-}
-
 // Digits follow, hexadecimal ones, of which the process or the file is known.
 bool IsUnfinished(absl::string_view name, absl::string_view prefix) {
   return absl::ConsumePrefix(&name, prefix) && !name.empty() &&
          std::all_of(name.begin(), name.end(), absl::ascii_isxdigit);
 }
 
-// Removes the file, if its writer is dead.
-void RemoveIfStale(const std::string& path) {
+// Removes the file and what belongs to it, if its writer is dead.
+void RemoveIfStale(const std::string& target, const std::string& path) {
   const int file =
       open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return;
   struct stat status = {};
   const bool is_ours = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                        status.st_uid == geteuid();
-  if (is_ours && Lock(file)) unlink(path.c_str());
+  if (is_ours && Lock(file)) RemoveUnfinished(target, path);
   close(file);
 }
 
@@ -88,6 +76,29 @@ bool MarkAsWritten(int file) {
   return fstat(file, &status) != 0 || status.st_nlink > 0;
 }
 
+int OpenBeside(const std::string& target, mode_t mode, std::string& name) {
+  name = absl::StrCat(UnfinishedPrefix(target), getpid());
+  while (true) {
+    const int file =
+        open(name.c_str(),
+             O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (file < 0 || MarkAsWritten(file)) return file;
+    close(file);
+  }
+}
+
+void RemoveUnfinished(const std::string& target, const std::string& name) {
+  std::error_code ignored;
+  std::filesystem::remove_all(absl::StrCat(name, kUnfinishedFolder), ignored);
+  const std::string former = absl::StrCat(name, kFormerFolder);
+  if (std::filesystem::exists(target, ignored)) {
+    std::filesystem::remove_all(former, ignored);
+  } else {
+    std::filesystem::rename(former, target, ignored);
+  }
+  unlink(name.c_str());
+}
+
 void RemoveStaleBeside(const std::string& target) {
   const std::string prefix = UnfinishedPrefix(target);
   const size_t begin = prefix.rfind('/') + 1;
@@ -102,7 +113,7 @@ void RemoveStaleBeside(const std::string& target) {
       found.push_back(absl::StrCat(folder, name));
     }
   }
-  for (const std::string& path : found) RemoveIfStale(path);
+  for (const std::string& path : found) RemoveIfStale(target, path);
 }
 
 absl::Status FileError(absl::string_view path, absl::string_view what,
@@ -138,10 +149,6 @@ std::string ResolveLinks(const std::string& path) {
   const std::unique_ptr<char, void (*)(void*)> resolved(
       realpath(path.c_str(), nullptr), std::free);
   return resolved == nullptr ? path : resolved.get();
-}
-
-std::string NameBeside(const std::string& target) {
-  return absl::StrCat(UnfinishedPrefix(target), getpid());
 }
 
 absl::Status CheckFolderOf(absl::string_view path, const std::string& target) {

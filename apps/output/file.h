@@ -4,6 +4,8 @@
 #ifndef DOGGED_APPS_OUTPUT_FILE_H_
 #define DOGGED_APPS_OUTPUT_FILE_H_
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -25,9 +27,6 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
 // a file.
 std::string ResolveLinks(const std::string& path);
 
-// A temporary name of this process's own, in the folder of `target`.
-std::string NameBeside(const std::string& target);
-
 // OK if the folder of `target`, where a write to `path` ends up, is there.
 // Errors: as FileError.
 absl::Status CheckFolderOf(absl::string_view path, const std::string& target);
@@ -41,10 +40,22 @@ absl::Status CheckWritable(absl::string_view path);
 
 // Their names begin so; digits of the writer or of the file follow.
 std::string UnfinishedPrefix(const std::string& target);
+// Opens a new file beside `target` that this process writes, and says its name.
+// -1 with errno if that can't be.
+int OpenBeside(const std::string& target, mode_t mode, std::string& name);
 // Locks the open `file` as one that this process writes, which ends with the
 // process. False: another process took it for stale before, and removed it.
 bool MarkAsWritten(int file);
-// Removes those of this user that a process has left which is dead, as it was
+
+// Output that is a folder has an empty file beside the target for as long as it
+// is written. The folder has the name of this file and one of these behind it:
+// as it is written, and the former one, while it has no other name.
+inline constexpr absl::string_view kUnfinishedFolder = "-new";
+inline constexpr absl::string_view kFormerFolder = "-former";
+// Removes what is there under the name of the unfinished file `name`, and then
+// this file. If nothing is at `target` the former folder goes back there.
+void RemoveUnfinished(const std::string& target, const std::string& name);
+// Removes all of this user that a process has left which is dead, as it was
 // killed. Where a file system has no locks they stay.
 void RemoveStaleBeside(const std::string& target);
 

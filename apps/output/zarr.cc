@@ -174,20 +174,47 @@ absl::StatusOr<Place> PlaceOf(absl::string_view path) {
   return out;
 }
 
-// Makes a folder beside `target`, whose place it takes once it is whole. What
-// a process of this number has left there goes.
-absl::StatusOr<std::string> MakeBeside(absl::string_view path,
-                                       const Place& place) {
-  std::string name = NameBeside(place.target);
-  std::error_code ignored;
-  const mode_t mode = place.mode.value_or(0777);
-  if (mkdir(name.c_str(), mode) == 0) return name;
-  if (errno == EEXIST) {
-    fs::remove_all(name, ignored);
-    if (mkdir(name.c_str(), mode) == 0) return name;
+// A store beside its place, until it is whole: a file that this process holds,
+// and a folder of its name with kUnfinishedFolder behind it.
+class StoreBeside {
+ public:
+  // Errors: as FileError().
+  static absl::StatusOr<StoreBeside> Make(absl::string_view path,
+                                          const Place& place) {
+    std::string name;
+    const int file = OpenBeside(place.target, 0600, name);
+    if (file < 0) return FileError(path, "cannot create", errno);
+    StoreBeside out(place.target, std::move(name), file);
+    const std::string folder = out.folder();
+    const mode_t mode = place.mode.value_or(0777);
+    if (mkdir(folder.c_str(), mode) == 0) return out;
+    std::error_code ignored;
+    // A process of this number has left it there.
+    fs::remove_all(folder, ignored);
+    if (mkdir(folder.c_str(), mode) == 0) return out;
+    return FileError(path, "cannot create", errno);
   }
-  return FileError(path, "cannot create", errno);
-}
+  StoreBeside(StoreBeside&& other) noexcept
+      : target_(std::move(other.target_)),
+        name_(std::move(other.name_)),
+        file_(std::exchange(other.file_, -1)) {}
+  StoreBeside& operator=(StoreBeside&&) = delete;
+  ~StoreBeside() {
+    if (file_ < 0) return;
+    RemoveUnfinished(target_, name_);
+    close(file_);
+  }
+
+  std::string folder() const { return absl::StrCat(name_, kUnfinishedFolder); }
+  std::string former() const { return absl::StrCat(name_, kFormerFolder); }
+
+ private:
+  StoreBeside(std::string target, std::string name, int file)
+      : target_(std::move(target)), name_(std::move(name)), file_(file) {}
+  std::string target_;
+  std::string name_;
+  int file_;  // -1: moved from
+};
 
 // `path` is what the user calls the store that has it.
 absl::Status Sync(absl::string_view path, const std::string& name) {
@@ -204,11 +231,12 @@ absl::Status Sync(absl::string_view path, const std::string& name) {
 
 class ZarrStore : public ArrayFile {
  public:
-  ZarrStore(absl::string_view path, Place place, std::string temporary,
+  ZarrStore(absl::string_view path, Place place, StoreBeside beside,
             const ArrayDescription& description)
       : path_(path),
         place_(std::move(place)),
-        temporary_(std::move(temporary)),
+        beside_(std::move(beside)),
+        temporary_(beside_.folder()),
         description_(description),
         chunk_(ChunkShape(description.type, description.shape)) {
     const Shape& shape = description.shape;
@@ -218,8 +246,6 @@ class ZarrStore : public ArrayFile {
   }
   ~ZarrStore() override {
     if (descriptor_ >= 0) close(descriptor_);
-    std::error_code ignored;
-    fs::remove_all(temporary_, ignored);
   }
 
   absl::Status WriteAt(int64_t offset, absl::string_view elements) override {
@@ -346,28 +372,21 @@ class ZarrStore : public ArrayFile {
       return rename(from, to) == 0 ? absl::OkStatus()
                                    : FileError(path_, "cannot create", errno);
     }
-    // The former store has the temporary name then, and goes with this object.
+    // The former store has the temporary name then, and goes with `beside_`.
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
       return absl::OkStatus();
     }
-    // Some file systems can't exchange names.
-    const std::string former = absl::StrCat(temporary_, "-former");
-    if (rename(to, former.c_str()) != 0) {
-      return FileError(path_, "cannot replace", errno);
-    }
-    if (rename(from, to) != 0) {
-      const int system_error = errno;
-      const int ignored = rename(former.c_str(), to);
-      (void)ignored;
-      return FileError(path_, "cannot replace", system_error);
-    }
-    temporary_ = former;
-    return absl::OkStatus();
+    // Some file systems can't exchange names. If the second step fails, or this
+    // process is killed before it, the former store goes back.
+    const bool is_moved = rename(to, beside_.former().c_str()) == 0;
+    if (is_moved && rename(from, to) == 0) return absl::OkStatus();
+    return FileError(path_, "cannot replace", errno);
   }
 
   const std::string path_;  // as the user wrote it
   const Place place_;
-  std::string temporary_;
+  const StoreBeside beside_;
+  const std::string temporary_;  // the folder that is filled
   const ArrayDescription description_;
   const Shape chunk_;
   // Chunks are parts along this dimension, single places along those before,
@@ -402,17 +421,17 @@ Shape ChunkShape(ElementType type, const Shape& shape) {
 
 absl::Status CheckStoreWritable(absl::string_view path) {
   DOGGED_ASSIGN_OR_RETURN(const Place place, PlaceOf(path));
-  DOGGED_ASSIGN_OR_RETURN(const std::string temporary, MakeBeside(path, place));
-  rmdir(temporary.c_str());
-  return absl::OkStatus();
+  return StoreBeside::Make(path, place).status();
 }
 
 absl::StatusOr<std::unique_ptr<ArrayFile>> CreateZarr(
     absl::string_view path, const ArrayDescription& description) {
+  // First: it may bring a store back.
+  RemoveStaleBeside(ResolveLinks(std::string(path)));
   DOGGED_ASSIGN_OR_RETURN(Place place, PlaceOf(path));
-  DOGGED_ASSIGN_OR_RETURN(std::string temporary, MakeBeside(path, place));
-  return std::make_unique<ZarrStore>(path, std::move(place),
-                                     std::move(temporary), description);
+  DOGGED_ASSIGN_OR_RETURN(StoreBeside beside, StoreBeside::Make(path, place));
+  return std::make_unique<ZarrStore>(path, std::move(place), std::move(beside),
+                                     description);
 }
 
 }  // namespace dogged

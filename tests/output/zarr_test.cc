@@ -178,6 +178,81 @@ TEST(Zarr, TakesThePlaceOfAStore) {
   EXPECT_EQ(folder.FileCount(), 2);
 }
 
+// A process that writes a store and is killed before that is whole.
+class KilledWriter {
+ public:
+  explicit KilledWriter(const std::string& path) {
+    int ends[2] = {};
+    if (pipe(ends) != 0) return;
+    process_ = fork();
+    if (process_ == 0) {
+      auto store = CreateZarr(path, Doubles({2, 1'000'000}));
+      const bool is_begun =
+          store.ok() && (*store)->Append(Bytes(1'500'000, 'h')).ok();
+      const ssize_t n = write(ends[1], is_begun ? "y" : "n", 1);
+      while (n == 1) pause();
+      _exit(1);
+    }
+    char answer = 0;
+    has_begun_ = read(ends[0], &answer, 1) == 1 && answer == 'y';
+    close(ends[0]);
+    close(ends[1]);
+  }
+  ~KilledWriter() { Kill(); }
+
+  bool has_begun() const { return has_begun_; }
+  void Kill() {
+    if (process_ <= 0) return;
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    process_ = -1;
+  }
+
+ private:
+  pid_t process_ = -1;
+  bool has_begun_ = false;
+};
+
+// Such a store goes as the next one is written; one that is being written
+// stays.
+TEST(Zarr, RemovesWhatKilledWritersOfItLeft) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "u.zarr";
+  std::filesystem::create_directory(folder / "u.zarr.part-of-mine");
+  KilledWriter writer(path);
+  ASSERT_TRUE(writer.has_begun());
+  EXPECT_EQ(folder.FileCount(), 3) << "two of the writer's";
+  ASSERT_TRUE(Write(path, {5}, Bytes(5, 'a')).ok());
+  EXPECT_EQ(folder.FileCount(), 4) << "it still writes";
+  writer.Kill();
+  ASSERT_TRUE(Write(path, {5}, Bytes(5, 'b')).ok());
+  EXPECT_EQ(ContentOf(path + "/c/0"), Bytes(5, 'b'));
+  EXPECT_EQ(folder.FileCount(), 2);
+}
+
+// Where names can't be exchanged a writer may be killed as neither store has
+// its place.
+TEST(Zarr, PutsBackTheStoreThatAKilledWriterMoved) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "u.zarr";
+  ASSERT_TRUE(Write(path, {5}, Bytes(5, 'a')).ok());
+  const std::string mark = folder.Write("u.zarr.part-1", "");
+  std::filesystem::rename(path, mark + "-former");
+  {
+    const auto store = CreateZarr(path, Doubles({5}));
+    ASSERT_TRUE(store.ok()) << store.status();
+    EXPECT_EQ(ContentOf(path + "/c/0"), Bytes(5, 'a'));
+  }
+  EXPECT_EQ(folder.FileCount(), 1);
+  // A former store whose successor is in place is of no use any more.
+  folder.Write("u.zarr.part-1", "");
+  std::filesystem::copy(path, mark + "-former",
+                        std::filesystem::copy_options::recursive);
+  ASSERT_TRUE(Write(path, {5}, Bytes(5, 'b')).ok());
+  EXPECT_EQ(ContentOf(path + "/c/0"), Bytes(5, 'b'));
+  EXPECT_EQ(folder.FileCount(), 1);
+}
+
 // Nobody's files go with a store.
 TEST(Zarr, TakesThePlaceOfNothingElse) {
   const TemporaryFolder folder;
