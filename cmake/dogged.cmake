@@ -4,6 +4,7 @@ set(DOGGED_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=...")
 option(DOGGED_WERROR "Warnings are errors" OFF)
 option(DOGGED_TESTS "Build the tests; their packages: scripts/setup test" ON)
 option(DOGGED_PCH "Precompile the outside headers that most units include" ON)
+option(DOGGED_UNITY "Compile the sources of a library together, many at a time" OFF)
 
 find_program(DOGGED_CCACHE ccache)
 if(DOGGED_CCACHE)
@@ -75,6 +76,15 @@ endfunction()
 dogged_make_pch(NAME dogged_pch FLAGS -fPIC)
 dogged_make_pch(NAME dogged_executable_pch FLAGS -fPIE)
 
+# Half of the time of a unit goes to headers that its neighbours read as well.
+# tests/lint/names.py keeps names of one source out of another.
+function(dogged_use_unity target)
+  if(DOGGED_UNITY)
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
+  endif()
+endfunction()
+
 # dogged_library(NAME routing HDRS a.h SRCS a.cc DEPS dogged::base absl::status)
 # makes target dogged_NAME with alias dogged::NAME. DEPS are public.
 function(dogged_library)
@@ -86,6 +96,7 @@ function(dogged_library)
     BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HDRS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPS} dogged_options)
   dogged_use_pch(${target} dogged_pch)
+  dogged_use_unity(${target})
 endfunction()
 
 # The code of `target` begins at a multiple of a huge page, with nothing else in

@@ -70,7 +70,7 @@ class Asker {
                                      JobTools{});
     auto client = ControlClient::Connect(seed, absl::Seconds(5));
     DOGGED_CHECK(client.ok()) << client.status().ToString();
-    auto frame = (*client)->Call(static_cast<uint8_t>(ControlType::kJoin),
+    auto frame = (*client)->Call(FrameType(ControlType::kJoin),
                                  agent_->Snapshot(), absl::Seconds(5));
     DOGGED_CHECK(frame.ok()) << frame.status().ToString();
     DOGGED_CHECK(agent_->Join(clock_.Now(), frame->body.view(), seed).ok());

@@ -112,7 +112,7 @@ _)",
       VtkType(value.type()), name);
 }
 
-std::string Escaped(absl::string_view text) {
+std::string EscapedName(absl::string_view text) {
   return absl::StrReplaceAll(
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
@@ -156,7 +156,7 @@ absl::Status WritePvd(absl::string_view path, absl::Span<const int64_t> steps,
                           "    <DataSet timestep=\"%s\" part=\"0\" "
                           "file=\"%s\"/>\n",
                           ShortestText(static_cast<double>(step) * spacing),
-                          Escaped(ImagePath(name, step)));
+                          EscapedName(ImagePath(name, step)));
   }
   out += "  </Collection>\n</VTKFile>\n";
   const absl::string_view pieces[] = {out};

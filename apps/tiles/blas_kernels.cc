@@ -61,7 +61,7 @@ absl::Status General(NativeCall& call) { return Generate(call, Element); }
 
 // A factor of finite numbers that is not finite is none, too: its elements are
 // no larger than the roots of the diagonal's.
-absl::string_view WordsFor(const Value& failed) {
+absl::string_view PivotWords(const Value& failed) {
   if (!IsFinite(failed, /*is_lower=*/true)) {
     return "finite: the matrix is not positive definite, unless numbers of its "
            "own are not finite";
@@ -86,7 +86,7 @@ absl::Status Potrf(NativeCall& call) {
             : absl::StrCat(" (column ",
                            static_cast<int64_t>(call.scalars[0]) + *pivot, ")");
     return absl::InvalidArgumentError(absl::StrCat(
-        "pivot ", *pivot, " of the tile", column, " is not ", WordsFor(l)));
+        "pivot ", *pivot, " of the tile", column, " is not ", PivotWords(l)));
   }
   for (int64_t i = 0; i < n; ++i) {
     std::fill(a.row(i) + i + 1, a.row(i) + n, 0.0);
@@ -130,13 +130,6 @@ absl::Status Gemm(NativeCall& call) {
                           MatrixOf(call.in[2]), 1, MutableMatrixOf(r));
   call.out[0] = std::move(r);
   return absl::OkStatus();
-}
-
-using Shapes = absl::Span<const Shape>;
-using Scalars = absl::Span<const double>;
-
-double Extent(const Shape& shape, int d) {
-  return static_cast<double>(shape[d]);
 }
 
 }  // namespace

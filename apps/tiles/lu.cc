@@ -29,8 +29,8 @@ void DivideColumn(StripRows rows, size_t j) {
   for (size_t i = j + 1; i < rows.size(); ++i) rows[i][j] /= rows[j][j];
 }
 
-std::optional<LuFailure> FactorStrip(int64_t m, Matrix a,
-                                     absl::Span<int64_t> pivots) {
+std::optional<LuFailure> FactorLuStrip(int64_t m, Matrix a,
+                                       absl::Span<int64_t> pivots) {
   const size_t n = pivots.size();
   const StripRows rows = LoadStrip(m, std::ssize(pivots), a);
   const MicroKernels& kernels = blas::OwnKernels();
@@ -72,7 +72,7 @@ void ExchangeRowsBack(int64_t n, absl::Span<const int64_t> pivots, Matrix a) {
 std::optional<LuFailure> FactorLu(int64_t m, Matrix a,
                                   absl::Span<int64_t> pivots) {
   const auto n = static_cast<int64_t>(pivots.size());
-  if (n <= kStrip) return FactorStrip(m, a, pivots);
+  if (n <= kStrip) return FactorLuStrip(m, a, pivots);
   const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;
   const auto first = pivots.first(static_cast<size_t>(left));

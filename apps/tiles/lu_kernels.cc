@@ -17,10 +17,7 @@
 namespace dogged {
 namespace {
 
-using Shapes = absl::Span<const Shape>;
-using Scalars = absl::Span<const double>;
-
-absl::string_view WordsFor(const LuFailure& failure, const Value& tile) {
+absl::string_view FailureWords(const LuFailure& failure, const Value& tile) {
   if (!failure.is_zero) {
     return "not finite: scale the matrix, unless numbers of its own are not";
   }
@@ -40,9 +37,9 @@ absl::Status Getrf(NativeCall& call) {
   const std::optional<LuFailure> failed =
       FactorLu(RowCount(f) - first, MutableMatrixOf(f).At(first, 0), pivots);
   if (failed.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pivot ", failed->column, " of the tile (column ",
-                     first + failed->column, ") is ", WordsFor(*failed, f)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pivot ", failed->column, " of the tile (column ",
+        first + failed->column, ") is ", FailureWords(*failed, f)));
   }
   for (int64_t& pivot : pivots) pivot += first;
   call.out[0] = std::move(f);
@@ -89,8 +86,8 @@ absl::Status RowsFrom(NativeCall& call) {
 }
 
 // The rows of a step, of a tile that has all rows or those alone.
-absl::StatusOr<blas::ConstMatrix> StepOf(const Value& f, int64_t first,
-                                         int64_t rows) {
+absl::StatusOr<blas::ConstMatrix> RowsOfStep(const Value& f, int64_t first,
+                                             int64_t rows) {
   const int64_t all = RowCount(f);
   if (all != rows && all != rows - first) {
     return absl::InvalidArgumentError(
@@ -109,7 +106,7 @@ absl::Status Eliminate(NativeCall& call) {
   const int64_t k = ColumnCount(call.in[1]);
   DOGGED_RETURN_IF_ERROR(CheckBlockColumn(call.in[0], "c", first, k));
   DOGGED_ASSIGN_OR_RETURN(const blas::ConstMatrix l,
-                          StepOf(call.in[1], first, rows));
+                          RowsOfStep(call.in[1], first, rows));
   DOGGED_ASSIGN_OR_RETURN(const std::vector<int64_t> exchanges,
                           ExchangesOf(call.in[2], first, rows, k));
   Value r = TakeOrCopy(call.in[0]);

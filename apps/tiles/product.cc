@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "apps/tiles/workspace.h"
+#include "runtime/base/division.h"
 
 namespace dogged {
 namespace {
@@ -17,14 +18,10 @@ constexpr int64_t kWidthMax = 320;
 // Bound of the elements of a block, rows * columns, of any MicroKernels.
 constexpr int64_t kBlockMax = 256;
 
-int64_t RoundUp(int64_t n, int64_t step) {
-  return (n + step - 1) / step * step;
-}
-
 // `n` in as many equal parts as it takes for none to exceed `max`.
 int64_t PartOf(int64_t n, int64_t max, int64_t step) {
-  const int64_t parts = (n + max - 1) / max;
-  return RoundUp((n + parts - 1) / parts, step);
+  const int64_t parts = CeilDiv(n, max);
+  return RoundUp(CeilDiv(n, parts), step);
 }
 
 // Rows of a factor that are packed at a time: read in the order in which they

@@ -14,9 +14,6 @@
 namespace dogged {
 namespace {
 
-using Shapes = absl::Span<const Shape>;
-using Scalars = absl::Span<const double>;
-
 constexpr char kTooLong[] = "longer than the largest double: scale the matrix";
 
 absl::Status Geqrt(NativeCall& call) {

@@ -248,7 +248,8 @@ void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
   t(column, column) = reflector.tau;
 }
 
-std::optional<QrFailure> FactorStrip(int64_t m, int64_t n, Matrix a, Matrix t) {
+std::optional<QrFailure> FactorQrStrip(int64_t m, int64_t n, Matrix a,
+                                       Matrix t) {
   const StripRows rows = LoadStrip(m, n, a);
   Strip strip(rows, blas::OwnKernels());
   for (int64_t j = 0; j < n; ++j) {
@@ -359,7 +360,7 @@ std::optional<int64_t> ApplyWithCare(Application& application, Matrix c) {
 }  // namespace
 
 std::optional<QrFailure> FactorQr(int64_t m, int64_t n, Matrix a, Matrix t) {
-  if (n <= kStrip) return FactorStrip(m, n, a, t);
+  if (n <= kStrip) return FactorQrStrip(m, n, a, t);
   const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;
   if (const auto failed = FactorQr(m, left, a, t)) return failed;

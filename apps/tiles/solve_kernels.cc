@@ -17,9 +17,6 @@
 namespace dogged {
 namespace {
 
-using Shapes = absl::Span<const Shape>;
-using Scalars = absl::Span<const double>;
-
 // Rows of a triangle that are solved by plain loops, before products take what
 // they have found from the rows above.
 constexpr int64_t kRowsTogether = 32;
@@ -140,7 +137,7 @@ absl::Status SolveUpperColumn(NativeCall& call) {
   return absl::OkStatus();
 }
 
-absl::Status Exchange(NativeCall& call) {
+absl::Status ApplyExchanges(NativeCall& call) {
   DOGGED_RETURN_IF_ERROR(CheckTile(call.in[0], "f"));
   const Value& p = call.in[1];
   if (p.IsNone() || p.type() != ElementType::kInt64 || p.shape().size() != 1) {
@@ -168,10 +165,6 @@ absl::Status Exchange(NativeCall& call) {
   }
   call.out[0] = std::move(r);
   return absl::OkStatus();
-}
-
-double Extent(const Shape& shape, int d) {
-  return static_cast<double>(shape[d]);
 }
 
 double TriangleFlops(Shapes in, Shapes, Scalars) {
@@ -222,7 +215,7 @@ void AddSolveKernels(KernelRegistry& registry) {
                 .scalar_count = 1,
                 .elements = {kDouble, ElementType::kInt64, kDouble},
                 .updates = 0,
-                .run = Exchange});
+                .run = ApplyExchanges});
 }
 
 }  // namespace dogged

@@ -6,10 +6,18 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "apps/tiles/blas.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
+
+// Arguments of a kernel's operation count.
+using Shapes = absl::Span<const Shape>;
+using Scalars = absl::Span<const double>;
+inline double Extent(const Shape& shape, int d) {
+  return static_cast<double>(shape[d]);
+}
 
 inline int64_t RowCount(const Value& tile) { return tile.shape()[0]; }
 inline int64_t ColumnCount(const Value& tile) { return tile.shape()[1]; }

@@ -4,16 +4,13 @@
 #include <cmath>
 
 #include "apps/tiles/workspace.h"
+#include "runtime/base/division.h"
 
 namespace dogged {
 namespace {
 
 using blas::ConstMatrix;
 using blas::Matrix;
-
-int64_t RoundUp(int64_t n, int64_t step) {
-  return (n + step - 1) / step * step;
-}
 
 // The rows of the first of two parts of `n` rows: whole triangles.
 int64_t Half(int64_t n) { return RoundUp(n / 2, kTriangle); }

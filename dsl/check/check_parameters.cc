@@ -30,7 +30,7 @@ bool IsInteger(absl::string_view text) {
 }
 
 // The integer that 1e3 or 5.0 stands for; none of any other text.
-std::optional<int64_t> WholeNumber(absl::string_view text) {
+std::optional<int64_t> ParseWholeNumber(absl::string_view text) {
   double number = 0;
   if (IsInteger(text) || !absl::SimpleAtod(text, &number) ||
       std::abs(number) >= static_cast<double>(kParameterMax) ||
@@ -50,7 +50,7 @@ bool GivenValue(CheckContext& context, absl::string_view text,
           Code::kParameter, parameter.range,
           absl::StrCat(given, ": ", parameter.name, " is an integer",
                        IsInteger(text) ? " below 2^40" : ""));
-      if (const auto whole = WholeNumber(text); whole.has_value()) {
+      if (const auto whole = ParseWholeNumber(text); whole.has_value()) {
         error.Help(absl::StrCat("write  -D ", parameter.name, "=", *whole));
       } else if (!IsInteger(text)) {
         error.Help("one number, as 8 or -3: only the file computes");

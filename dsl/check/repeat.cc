@@ -16,7 +16,7 @@ namespace {
 
 using ast::Expr;
 
-Expr Integer(int64_t value, SourceRange range) {
+Expr IntegerLiteral(int64_t value, SourceRange range) {
   Expr out;
   out.range = range;
   out.integer = value;
@@ -228,7 +228,8 @@ void AddCondition(const ast::Repeat& repeat, ast::Program& program,
   Expr value;
   value.kind = Expr::Kind::kConditional;
   value.range = at;
-  value.args = {std::move(condition), Integer(1, at), Integer(0, at)};
+  value.args = {std::move(condition), IntegerLiteral(1, at),
+                IntegerLiteral(0, at)};
   task.code.push_back({{ends, at}, std::move(value), at});
   task.range = at;
   program.tasks.push_back(std::move(task));

@@ -95,7 +95,7 @@ bool IsPosition(int64_t position, size_t count) {
   return position >= 0 && position < static_cast<int64_t>(count);
 }
 
-int OperandCount(NestExpr::Op op) {
+int NestOperandCount(NestExpr::Op op) {
   switch (op) {
     case NestExpr::Op::kNumber:
     case NestExpr::Op::kTile:
@@ -124,7 +124,7 @@ int OperandCount(NestExpr::Op op) {
 
 bool Fits(const NestBody& body, size_t position) {
   const NestExpr& expr = body.exprs[position];
-  const int count = OperandCount(expr.op);
+  const int count = NestOperandCount(expr.op);
   const int32_t operands[] = {expr.a, expr.b, expr.c};
   for (int k = 0; k < count; ++k) {
     if (!IsPosition(operands[k], position)) return false;

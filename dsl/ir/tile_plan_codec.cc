@@ -262,7 +262,7 @@ bool IsBounded(const TilePlan& plan) {
                      [](int64_t width) { return width <= 2 * kExtentMax + 1; });
 }
 
-bool IsValid(const TilePlan& plan) {
+bool IsValidPlan(const TilePlan& plan) {
   const int d = plan.dim_count();
   if (!IsBounded(plan)) return false;
   if (d < 1 || d >= kMaxIndices || plan.space.IsEmpty()) return false;
@@ -343,7 +343,7 @@ TilePlan DecodeTilePlan(Decoder& in) {
   for (TilePiece& piece : out.pieces) {
     piece = DecodePiece(in, out.dim_count());
   }
-  if (!in.ok() || !IsValid(out)) {
+  if (!in.ok() || !IsValidPlan(out)) {
     in.Fail();
     return TilePlan();
   }

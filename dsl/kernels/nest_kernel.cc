@@ -15,7 +15,7 @@
 namespace dogged::dsl {
 namespace {
 
-int64_t BytesOf(const NestBlock& block) {
+int64_t BlockBytes(const NestBlock& block) {
   return (block.Count() * ElementBytes(block.element) + 63) / 64 * 64;
 }
 
@@ -56,7 +56,7 @@ class NestKernel : public Kernel {
     for (const NestBlock& block : body_.blocks) {
       if (block.kind == NestBlock::Kind::kBuffer ||
           block.kind == NestBlock::Kind::kInput) {
-        buffer_bytes_ += BytesOf(block);
+        buffer_bytes_ += BlockBytes(block);
       }
     }
   }
@@ -179,12 +179,12 @@ absl::Status NestKernel::Run(KernelCall& call) const {
   const IndexVector& tile = call.task.index;
   int64_t bytes = buffer_bytes_;
   for (const NestBlock& block : body_.blocks) {
-    if (block.IsClipped()) bytes += BytesOf(block);
+    if (block.IsClipped()) bytes += BlockBytes(block);
   }
   Value scratch = scratch_.Take(bytes);
   auto* memory = static_cast<char*>(scratch.mutable_data());
   const auto take = [&memory](const NestBlock& block) {
-    return std::exchange(memory, memory + BytesOf(block));
+    return std::exchange(memory, memory + BlockBytes(block));
   };
   std::vector<void*> places;
   size_t input = 0;
@@ -220,7 +220,7 @@ absl::Status NestKernel::Run(KernelCall& call) const {
         // Elements that no point stores still have one value.
         if (block.IsClipped() && shape != full) {
           char* const to = take(block);
-          std::memset(to, 0, BytesOf(block));
+          std::memset(to, 0, BlockBytes(block));
           places.push_back(to);
         } else {
           std::memset(value.mutable_data(), 0, value.bytes());

@@ -16,7 +16,7 @@ namespace dogged::dsl {
 namespace {
 
 template <typename T>
-using Few = absl::InlinedVector<T, 8>;
+using FewStores = absl::InlinedVector<T, 8>;
 
 // A task's index as a box of one point, with `element_count` points in one
 // more dimension if that is not zero.
@@ -35,13 +35,14 @@ struct PointBox {
 
 // The numbers that the stores of `block`, all of type T, give at a point.
 template <typename T>
-Few<T> EvaluateAt(const BoxFunction& function, size_t store_count,
-                  int32_t index_count, const IndexVector& index) {
-  Few<T> out(store_count);
+FewStores<T> EvaluateAt(const BoxFunction& function, size_t store_count,
+                        int32_t index_count, const IndexVector& index) {
+  FewStores<T> out(store_count);
   if (store_count == 0) return out;
-  Few<void*> stores;
+  FewStores<void*> stores;
   for (T& value : out) stores.push_back(&value);
-  const Few<int64_t> strides(store_count * static_cast<size_t>(index_count), 0);
+  const FewStores<int64_t> strides(
+      store_count * static_cast<size_t>(index_count), 0);
   const PointBox box(index, index_count, 0);
   function.Run({.lower = box.lower.begin(),
                 .count = box.count.begin(),
@@ -59,10 +60,10 @@ class Shapes {
         index_count_(code.code.index_count),
         function_(Interpret(code.code)) {}
 
-  Few<Shape> At(const IndexVector& index) const {
-    Few<Shape> out(ranks_.size());
+  FewStores<Shape> At(const IndexVector& index) const {
+    FewStores<Shape> out(ranks_.size());
     if (extent_count_ == 0) return out;
-    const Few<int64_t> extents =
+    const FewStores<int64_t> extents =
         EvaluateAt<int64_t>(*function_, extent_count_, index_count_, index);
     size_t next = 0;
     for (size_t v = 0; v < ranks_.size(); ++v) {
@@ -80,7 +81,7 @@ class Shapes {
   std::unique_ptr<BoxFunction> function_;
 };
 
-int64_t BytesOf(ElementType element, const Shape& shape) {
+int64_t ShapeBytes(ElementType element, const Shape& shape) {
   return ElementCount(shape) * ElementBytes(element);
 }
 
@@ -108,11 +109,11 @@ class CodeKernel : public Kernel {
            c.creates.size() == body_.code.stores.size();
   }
   ByteCounts OutputBytes(const Task& task) const override {
-    Few<Shape> shapes(body_.code.stores.size());
+    FewStores<Shape> shapes(body_.code.stores.size());
     if (body_.has_elements) shapes = shapes_.At(task.index);
     ByteCounts out;
     for (size_t c = 0; c < shapes.size(); ++c) {
-      out.push_back(BytesOf(body_.code.stores[c].element, shapes[c]));
+      out.push_back(ShapeBytes(body_.code.stores[c].element, shapes[c]));
     }
     return out;
   }
@@ -132,8 +133,8 @@ class CodeKernel : public Kernel {
   absl::StatusOr<DenseBox> ElementOf(size_t r, const IndexVector& index) const;
   // Adds where the elements of reads stand to `loads`; those of inputs that
   // are not whole in memory stand in `copies`.
-  absl::Status PlaceReads(const IndexVector& index, Few<int64_t>& copies,
-                          Few<const void*>& loads) const;
+  absl::Status PlaceReads(const IndexVector& index, FewStores<int64_t>& copies,
+                          FewStores<const void*>& loads) const;
 
   CodeBody body_;
   std::unique_ptr<BoxFunction> function_;
@@ -163,8 +164,8 @@ absl::StatusOr<DenseBox> CodeKernel::ElementOf(size_t r,
 }
 
 absl::Status CodeKernel::PlaceReads(const IndexVector& index,
-                                    Few<int64_t>& copies,
-                                    Few<const void*>& loads) const {
+                                    FewStores<int64_t>& copies,
+                                    FewStores<const void*>& loads) const {
   for (size_t r = 0; r < inputs_.size(); ++r) {
     if (!body_.reads[r].guard.Holds(index)) {
       loads.push_back(&kZero);
@@ -191,7 +192,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
   const CodeBlock& code = body_.code;
   int64_t element_count = 0;
   if (body_.has_elements) {
-    const Few<Shape> shapes = shapes_.At(call.task.index);
+    const FewStores<Shape> shapes = shapes_.At(call.task.index);
     for (size_t c = 0; c < call.outputs.size(); ++c) {
       call.outputs[c] = Value::Allocate(code.stores[c].element, shapes[c]);
       element_count = call.outputs[c].element_count();
@@ -202,8 +203,8 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
       call.outputs[c] = Value::Allocate(code.stores[c].element, {});
     }
   }
-  Few<void*> stores;
-  Few<const void*> loads;
+  FewStores<void*> stores;
+  FewStores<const void*> loads;
   absl::InlinedVector<int64_t, 32> strides(
       (code.stores.size() + code.loads.size()) *
           static_cast<size_t>(code.index_count),
@@ -240,7 +241,7 @@ absl::Status CodeKernel::Run(KernelCall& call) const {
     const absl::Status s = set_stride(stores.size() + loads.size() - 1, value);
     if (!s.ok()) return s;
   }
-  Few<int64_t> copies(inputs_.size());
+  FewStores<int64_t> copies(inputs_.size());
   DOGGED_RETURN_IF_ERROR(PlaceReads(call.task.index, copies, loads));
   const PointBox box(call.task.index, code.index_count, element_count);
   function_->Run({.lower = box.lower.begin(),
@@ -277,7 +278,7 @@ class InputKernel : public Kernel {
     return c.creates.size() == 1 && c.domain.size() == body_.box.size();
   }
   ByteCounts OutputBytes(const Task& task) const override {
-    return {BytesOf(body_.element, shapes_.At(task.index)[0])};
+    return {ShapeBytes(body_.element, shapes_.At(task.index)[0])};
   }
 
   bool ReadsInputs() const override { return true; }
@@ -344,10 +345,10 @@ class NativeTask : public Kernel {
   absl::Status Run(KernelCall& call) const override;
   bool Fits(const TaskClass& c) const override;
   ByteCounts OutputBytes(const Task& task) const override {
-    const Few<Shape> shapes = out_shapes_.At(task.index);
+    const FewStores<Shape> shapes = out_shapes_.At(task.index);
     ByteCounts out(shapes.size(), 0);
     for (size_t o = 0; o < shapes.size(); ++o) {
-      out[body_.out[o]] = BytesOf(body_.out_elements[o], shapes[o]);
+      out[body_.out[o]] = ShapeBytes(body_.out_elements[o], shapes[o]);
     }
     return out;
   }
@@ -357,7 +358,7 @@ class NativeTask : public Kernel {
   }
   double Flops(const Task& task) const override {
     if (!body_.has_cost && !native_.flops) return 0;
-    const Few<double> scalars = ScalarsAt(task.index);
+    const FewStores<double> scalars = ScalarsAt(task.index);
     if (body_.has_cost) return scalars.back();
     return native_.flops(in_shapes_.At(task.index), out_shapes_.At(task.index),
                          scalars);
@@ -365,7 +366,7 @@ class NativeTask : public Kernel {
   KernelLibrary* library() const override { return native_.library.get(); }
 
  private:
-  Few<double> ScalarsAt(const IndexVector& index) const {
+  FewStores<double> ScalarsAt(const IndexVector& index) const {
     if (body_.scalars.stores.empty()) return {};
     return EvaluateAt<double>(*scalars_, body_.scalars.stores.size(),
                               body_.scalars.index_count, index);
@@ -379,7 +380,7 @@ class NativeTask : public Kernel {
 };
 
 bool NativeTask::Fits(const TaskClass& c) const {
-  Few<bool> made(c.creates.size(), false);
+  FewStores<bool> made(c.creates.size(), false);
   for (const int32_t out : body_.out) {
     if (!IsPosition(out, made.size())) return false;
     made[out] = true;
@@ -392,7 +393,7 @@ bool NativeTask::Fits(const TaskClass& c) const {
 
 absl::Status NativeTask::Run(KernelCall& call) const {
   // A value that two formals share must be copied by a kernel that updates it.
-  Few<Value> in;
+  FewStores<Value> in;
   for (size_t i = 0; i < body_.in.size(); ++i) {
     Value& input = call.inputs[body_.in[i]];
     const bool is_last =
@@ -404,9 +405,9 @@ absl::Status NativeTask::Run(KernelCall& call) const {
           "argument ", i, " of kernel ", body_.kernel, " is not there"));
     }
   }
-  const Few<Shape> shapes = out_shapes_.At(call.task.index);
-  Few<Value> out(body_.out.size());
-  const Few<double> scalars = ScalarsAt(call.task.index);
+  const FewStores<Shape> shapes = out_shapes_.At(call.task.index);
+  FewStores<Value> out(body_.out.size());
+  const FewStores<double> scalars = ScalarsAt(call.task.index);
   NativeCall native{
       .in = absl::MakeSpan(in),
       .out = absl::MakeSpan(out),
@@ -556,13 +557,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeNativeKernel(
 }
 
 std::vector<Shape> ShapesAt(const ShapeCode& code, const IndexVector& index) {
-  const Few<Shape> shapes = Shapes(code).At(index);
+  const FewStores<Shape> shapes = Shapes(code).At(index);
   return {shapes.begin(), shapes.end()};
 }
 
 std::vector<double> ScalarsOf(const NativeBody& body,
                               const IndexVector& index) {
-  const Few<double> out =
+  const FewStores<double> out =
       EvaluateAt<double>(*Interpret(body.scalars), body.scalars.stores.size(),
                          body.scalars.index_count, index);
   return {out.begin(), out.end()};

@@ -162,7 +162,7 @@ double AllOf(const PointProgram& points, int32_t array) {
   return out;
 }
 
-double LabelsOf(const PointProgram& points, const PointResult& result) {
+double LabelCount(const PointProgram& points, const PointResult& result) {
   // In a loop the domain has the results of all rounds that there may be.
   if (!points.repeat) return static_cast<double>(result.domain.Count());
   const Box box = LastBox(result);
@@ -239,7 +239,7 @@ Footprint ValuesOf(const PointProgram& points) {
       are_results.insert(result.array);
     }
     if (IsPartOfAnother(points, result)) continue;
-    const double labels = LabelsOf(points, result);
+    const double labels = LabelCount(points, result);
     out.results += labels * BytesOf(points.arrays[array]);
     out.beside += labels * kBesideResult;
   }

@@ -59,7 +59,7 @@ class AstReader {
   bool has_failed_ = false;
 };
 
-std::string NameOf(const isl::ast_expr& expr) {
+std::string NameIn(const isl::ast_expr& expr) {
   const isl::id id = isl::manage(isl_ast_expr_get_id(expr.get()));
   return id.name();
 }
@@ -147,7 +147,7 @@ int32_t AstReader::AddExpr(const isl::ast_expr& expr) {
       return Put({.op = NestExpr::Op::kNumber, .value = *value});
     }
     case isl_ast_expr_id: {
-      const std::string name = NameOf(expr);
+      const std::string name = NameIn(expr);
       if (const auto tile = NumberIn(name, "T")) {
         return Put({.op = NestExpr::Op::kTile, .value = *tile});
       }
@@ -167,7 +167,7 @@ int32_t AstReader::AddExpr(const isl::ast_expr& expr) {
 void AstReader::AddLoop(const isl::ast_node& node, size_t at) {
   const isl::ast_expr iterator =
       isl::manage(isl_ast_node_for_get_iterator(node.get()));
-  const auto variable = NumberIn(NameOf(iterator), "c");
+  const auto variable = NumberIn(NameIn(iterator), "c");
   if (!variable) {
     Fail();
     return;
@@ -208,7 +208,7 @@ void AstReader::AddCall(const isl::ast_node& node, size_t at) {
   const isl::ast_expr call =
       isl::manage(isl_ast_node_user_get_expr(node.get()));
   const int count = static_cast<int>(isl_ast_expr_get_op_n_arg(call.get()));
-  const auto statement = NumberIn(NameOf(ArgumentOf(call, 0)), "X");
+  const auto statement = NumberIn(NameIn(ArgumentOf(call, 0)), "X");
   if (!statement) {
     Fail();
     return;

@@ -26,7 +26,7 @@ constexpr int64_t kMultipleMax = 2;
 // More sizes than programs have.
 constexpr size_t kSizesMax = 8;
 
-std::string NameOf(size_t size) { return absl::StrCat("p", size); }
+std::string SizeName(size_t size) { return absl::StrCat("p", size); }
 
 template <typename Function>
 void ForEachConstraint(const isl::basic_map& piece, Function function) {
@@ -82,7 +82,7 @@ isl::basic_map SymbolicSizes::PieceOf(const isl::basic_map& piece) const {
   for (size_t s = 0; s < values_.size(); ++s) {
     space = isl_space_add_param_id(
         space,
-        isl_id_alloc(isl::ctx(context_).get(), NameOf(s).c_str(), nullptr));
+        isl_id_alloc(isl::ctx(context_).get(), SizeName(s).c_str(), nullptr));
   }
   isl_basic_map* out = isl_basic_map_universe(isl_space_copy(space));
   isl_local_space* local = isl_local_space_from_space(space);
@@ -132,11 +132,11 @@ isl::set SymbolicSizes::Context() const {
   std::vector<std::string> names;
   std::vector<std::string> conditions = {"true"};
   for (size_t s = 0; s < values_.size(); ++s) {
-    names.push_back(NameOf(s));
+    names.push_back(SizeName(s));
     const std::string least = s == 0
                                   ? absl::StrCat(kSmall)
-                                  : absl::StrCat(NameOf(s - 1), " + ", kNear);
-    conditions.push_back(absl::StrCat(NameOf(s), " > ", least));
+                                  : absl::StrCat(SizeName(s - 1), " + ", kNear);
+    conditions.push_back(absl::StrCat(SizeName(s), " > ", least));
   }
   return isl::set(context_,
                   absl::StrCat("[", absl::StrJoin(names, ", "), "] -> { : ",
@@ -147,7 +147,7 @@ isl::map SymbolicSizes::Numbered(const isl::map& map) const {
   isl_map* out = map.copy();
   for (size_t s = 0; s < values_.size(); ++s) {
     const int at =
-        isl_map_find_dim_by_name(out, isl_dim_param, NameOf(s).c_str());
+        isl_map_find_dim_by_name(out, isl_dim_param, SizeName(s).c_str());
     if (at < 0) continue;
     out = isl_map_fix_val(
         out, isl_dim_param, static_cast<unsigned>(at),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/text/precedence.h"
 
 namespace dogged::dsl {
 namespace {
@@ -22,23 +23,22 @@ constexpr int kDepthMax = 1000;
 struct BinaryOperator {
   absl::string_view text;
   Op op;
-  int precedence;  // higher binds tighter
+  int precedence;
 };
-constexpr int kComparison = 3;
 constexpr BinaryOperator kBinaryOperators[] = {
-    {"or", Op::kOr, 1},
-    {"and", Op::kAnd, 2},
-    {"<", Op::kLess, kComparison},
-    {"<=", Op::kLessEqual, kComparison},
-    {">", Op::kGreater, kComparison},
-    {">=", Op::kGreaterEqual, kComparison},
-    {"==", Op::kEqual, kComparison},
-    {"!=", Op::kNotEqual, kComparison},
-    {"+", Op::kAdd, 4},
-    {"-", Op::kSubtract, 4},
-    {"*", Op::kMultiply, 5},
-    {"/", Op::kDivide, 5},
-    {"%", Op::kModulo, 5},
+    {"or", Op::kOr, precedence::kOr},
+    {"and", Op::kAnd, precedence::kAnd},
+    {"<", Op::kLess, precedence::kComparison},
+    {"<=", Op::kLessEqual, precedence::kComparison},
+    {">", Op::kGreater, precedence::kComparison},
+    {">=", Op::kGreaterEqual, precedence::kComparison},
+    {"==", Op::kEqual, precedence::kComparison},
+    {"!=", Op::kNotEqual, precedence::kComparison},
+    {"+", Op::kAdd, precedence::kSum},
+    {"-", Op::kSubtract, precedence::kSum},
+    {"*", Op::kMultiply, precedence::kProduct},
+    {"/", Op::kDivide, precedence::kProduct},
+    {"%", Op::kModulo, precedence::kProduct},
 };
 
 const BinaryOperator* FindBinary(const Token& token) {
@@ -226,11 +226,11 @@ void ExpressionParser::Deepen(int other) {
   }
 }
 
-Expr ExpressionParser::Binary(int precedence) {
+Expr ExpressionParser::Binary(int least) {
   Expr left = Unary();
   while (CanContinue()) {
     const BinaryOperator* found = FindBinary(Peek());
-    if (found == nullptr || found->precedence < precedence) break;
+    if (found == nullptr || found->precedence < least) break;
     const int left_depth = depth_;
     Next();
     Expr right = Binary(found->precedence + 1);
@@ -241,8 +241,8 @@ Expr ExpressionParser::Binary(int precedence) {
     node.args.push_back(std::move(right));
     left = std::move(node);
     const BinaryOperator* next = CanContinue() ? FindBinary(Peek()) : nullptr;
-    if (found->precedence == kComparison && next != nullptr &&
-        next->precedence == kComparison) {
+    if (found->precedence == precedence::kComparison && next != nullptr &&
+        next->precedence == precedence::kComparison) {
       Fail("comparisons can't be chained").Help("write  a < b and b < c");
     }
   }
@@ -258,7 +258,7 @@ Expr ExpressionParser::Unary() {
     return {};
   }
   const SourceRange begin = Next().range;
-  Expr operand = negates ? Unary() : Binary(kComparison);
+  Expr operand = negates ? Unary() : Binary(precedence::kComparison);
   --nesting_;
   Deepen(0);
   Expr out = Node(Expr::Kind::kUnary, Join(begin, operand.range));

@@ -71,7 +71,7 @@ class ExpressionParser {
   // Takes the ")" of a bracket that was opened at `begin`.
   void Close(absl::string_view where, int32_t begin);
   void Deepen(int other);
-  ast::Expr Binary(int precedence);
+  ast::Expr Binary(int least);
   ast::Expr Unary();
   ast::Expr Primary();
   ast::Expr Conversion(Type type);

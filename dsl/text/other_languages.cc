@@ -68,7 +68,7 @@ constexpr std::array<Word, 20> kStatements = {{{"if", kChoice},
                                                 "set the name behind 'as':  "
                                                 "n = a + b"}}};
 
-constexpr std::array<Word, 9> kFunctions = {
+constexpr std::array<Word, 9> kForeignFunctions = {
     {{"int", "int64(a) cuts off, floor(a) rounds down"},
      {"integer", "int64(a) cuts off, floor(a) rounds down"},
      {"round", "floor(a + 0.5) rounds"},
@@ -92,7 +92,7 @@ std::string HelpWithStatement(absl::string_view word) {
 }
 
 std::string HelpWithFunction(absl::string_view word) {
-  return std::string(Find(kFunctions, word));
+  return std::string(Find(kForeignFunctions, word));
 }
 
 }  // namespace dogged::dsl

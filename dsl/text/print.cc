@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "dsl/text/precedence.h"
 
 namespace dogged::dsl {
 namespace {
@@ -13,45 +14,41 @@ using ast::Op;
 
 struct OpText {
   absl::string_view text;
-  int precedence;  // as in the parser; higher binds tighter
+  int precedence;
 };
-constexpr int kConditional = 0;
-constexpr int kComparison = 3;
-constexpr int kUnary = 6;
-constexpr int kPrimary = 7;
 
 OpText TextOf(Op op) {
   switch (op) {
     case Op::kNegate:
-      return {"-", kUnary};
+      return {"-", precedence::kUnary};
     case Op::kNot:
-      return {"not ", kUnary};
+      return {"not ", precedence::kUnary};
     case Op::kAdd:
-      return {" + ", 4};
+      return {" + ", precedence::kSum};
     case Op::kSubtract:
-      return {" - ", 4};
+      return {" - ", precedence::kSum};
     case Op::kMultiply:
-      return {"*", 5};
+      return {"*", precedence::kProduct};
     case Op::kDivide:
-      return {"/", 5};
+      return {"/", precedence::kProduct};
     case Op::kModulo:
-      return {"%", 5};
+      return {"%", precedence::kProduct};
     case Op::kLess:
-      return {" < ", kComparison};
+      return {" < ", precedence::kComparison};
     case Op::kLessEqual:
-      return {" <= ", kComparison};
+      return {" <= ", precedence::kComparison};
     case Op::kGreater:
-      return {" > ", kComparison};
+      return {" > ", precedence::kComparison};
     case Op::kGreaterEqual:
-      return {" >= ", kComparison};
+      return {" >= ", precedence::kComparison};
     case Op::kEqual:
-      return {" == ", kComparison};
+      return {" == ", precedence::kComparison};
     case Op::kNotEqual:
-      return {" != ", kComparison};
+      return {" != ", precedence::kComparison};
     case Op::kAnd:
-      return {" and ", 2};
+      return {" and ", precedence::kAnd};
     case Op::kOr:
-      return {" or ", 1};
+      return {" or ", precedence::kOr};
   }
   return {"", 0};
 }
@@ -67,31 +64,33 @@ std::string RealText(double value) {
   return out;
 }
 
-std::string Text(const Expr& e, int precedence);
+std::string Text(const Expr& e, int outer);
 
 std::string List(const std::vector<Expr>& args) {
   std::string out;
   for (const Expr& arg : args) {
-    absl::StrAppend(&out, out.empty() ? "" : ", ", Text(arg, kConditional));
+    absl::StrAppend(&out, out.empty() ? "" : ", ",
+                    Text(arg, precedence::kConditional));
   }
   return out;
 }
 
-std::string UnaryText(const Expr& e, int precedence) {
+std::string UnaryText(const Expr& e, int outer) {
   // `not` takes in a comparison; so it needs brackets inside of one.
   const bool is_not = e.op == Op::kNot;
-  const int own = is_not ? kComparison : kUnary;
+  const int own = is_not ? precedence::kComparison : precedence::kUnary;
   const std::string text =
       absl::StrCat(TextOf(e.op).text, Text(e.args[0], own));
   // The operand `not a` is always bracketed: a longer one would belong to a.
-  const bool bracket = is_not ? precedence > 2 : precedence > kUnary;
+  const bool bracket =
+      is_not ? outer > precedence::kAnd : outer > precedence::kUnary;
   return bracket ? absl::StrCat("(", text, ")") : text;
 }
 
-// `e` as an operand of something that binds with `precedence`.
-std::string Text(const Expr& e, int precedence) {
+// `e` as an operand of something that binds with `outer`.
+std::string Text(const Expr& e, int outer) {
   std::string out;
-  int own = kPrimary;
+  int own = precedence::kPrimary;
   switch (e.kind) {
     case Expr::Kind::kInteger:
       return absl::StrCat(e.integer);
@@ -100,28 +99,28 @@ std::string Text(const Expr& e, int precedence) {
     case Expr::Kind::kName:
       return e.text;
     case Expr::Kind::kUnary:
-      return UnaryText(e, precedence);
+      return UnaryText(e, outer);
     case Expr::Kind::kBinary: {
       const OpText op = TextOf(e.op);
       own = op.precedence;
       // Left associative, and comparisons don't chain at all.
-      const int left = own == kComparison ? own + 1 : own;
+      const int left = own == precedence::kComparison ? own + 1 : own;
       out = absl::StrCat(Text(e.args[0], left), op.text,
                          Text(e.args[1], own + 1));
       break;
     }
     case Expr::Kind::kConditional:
-      own = kConditional;
-      out =
-          absl::StrCat(Text(e.args[0], 1), " ? ", Text(e.args[1], kConditional),
-                       " : ", Text(e.args[2], kConditional));
+      own = precedence::kConditional;
+      out = absl::StrCat(Text(e.args[0], precedence::kOr), " ? ",
+                         Text(e.args[1], precedence::kConditional), " : ",
+                         Text(e.args[2], precedence::kConditional));
       break;
     case Expr::Kind::kFunction:
       return absl::StrCat(e.text, "(", List(e.args), ")");
     case Expr::Kind::kConvert:
       return absl::StrCat(TypeName(e.type), "(", List(e.args), ")");
   }
-  return own < precedence ? absl::StrCat("(", out, ")") : out;
+  return own < outer ? absl::StrCat("(", out, ")") : out;
 }
 
 std::string Text(const ast::Range& range) {
@@ -273,7 +272,9 @@ void AppendAll(std::string& out, const std::vector<T>& items) {
 
 }  // namespace
 
-std::string Print(const Expr& expr) { return Text(expr, kConditional); }
+std::string Print(const Expr& expr) {
+  return Text(expr, precedence::kConditional);
+}
 
 std::string Print(const ast::Ref& ref) {
   std::string out = ref.array.text;

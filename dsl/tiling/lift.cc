@@ -81,8 +81,8 @@ bool Scale(Domain& domain, int k, int64_t factor, int64_t offset) {
 }
 
 // `code` where index k is factor * k + offset.
-CodeBlock Reindexed(const CodeBlock& code, int k, int64_t factor,
-                    int64_t offset) {
+CodeBlock LiftedCode(const CodeBlock& code, int k, int64_t factor,
+                     int64_t offset) {
   CodeBlock out;
   out.name = code.name;
   out.comment = code.comment;
@@ -130,7 +130,7 @@ bool Scale(PointClass& c, int k, int64_t factor, int64_t offset) {
   if (!Rescale(c.time, k, factor, offset)) return false;
   c.priority.reset();
   c.needed.reset();
-  c.code.code = Reindexed(c.code.code, k, factor, offset);
+  c.code.code = LiftedCode(c.code.code, k, factor, offset);
   return true;
 }
 

@@ -16,13 +16,14 @@
 namespace dogged::dsl {
 namespace {
 
-AffineExpr Dot(const std::vector<int64_t>& factors, const AffineMap& map) {
+AffineExpr SkewedStep(const std::vector<int64_t>& factors,
+                      const AffineMap& map) {
   AffineExpr sum;
   for (size_t e = 0; e < map.size(); ++e) sum = sum + map[e] * factors[e];
   return sum;
 }
 
-absl::Status No(const std::string& reason) {
+absl::Status NoSkew(const std::string& reason) {
   return absl::UnimplementedError(reason);
 }
 
@@ -51,7 +52,7 @@ class Skewer {
   AffineMap MapOf(int32_t array, const AffineMap& map,
                   const std::vector<AffineExpr>& values) const {
     AffineMap out = map;
-    if (IsField(array)) out[replaced_] = Dot(factors_, map);
+    if (IsField(array)) out[replaced_] = SkewedStep(factors_, map);
     return Substitute(out, values);
   }
   // kUnimplemented if labels at `map` are not told by the steps; `what` creates
@@ -87,10 +88,10 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
                                    const AffineMap& map) const {
   const Box hull = HullOf(domain);
   if (hull.IsEmpty() && domain.size() > 0) {
-    return No(absl::StrCat(what, " has no point"));
+    return NoSkew(absl::StrCat(what, " has no point"));
   }
   const AffineExpr& along = map[replaced_];
-  const AffineExpr steps = Dot(factors_, map);
+  const AffineExpr steps = SkewedStep(factors_, map);
   const auto [first, last] = RangeOver(steps, hull);
   const Dimension range{.name = "step",
                         .lower = {{.expr = AffineExpr::Constant(first)}},
@@ -103,7 +104,7 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
   if (k < 0) {
     // Adds an index, of one value for each point.
     if (domain.size() == kMaxIndices) {
-      return No(absl::StrCat(what, " has too many indices"));
+      return NoSkew(absl::StrCat(what, " has too many indices"));
     }
     out.time = domain.size();
     out.domain = domain;
@@ -120,7 +121,7 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
   if (along != AffineExpr::Index(k) * factor +
                    AffineExpr::Constant(along.constant) ||
       std::abs(factor) != 1 || is_elsewhere) {
-    return No(absl::StrCat(what, " stands askew"));
+    return NoSkew(absl::StrCat(what, " stands askew"));
   }
   AffineExpr rest = steps;
   const int64_t per_index = std::exchange(rest.coefficients[k], 0);
@@ -133,8 +134,8 @@ absl::StatusOr<Moved> Skewer::Move(const std::string& what,
 }
 
 // `code` with `values` for its indices.
-CodeBlock Reindexed(const CodeBlock& code,
-                    const std::vector<AffineExpr>& values, int index_count) {
+CodeBlock SkewedCode(const CodeBlock& code,
+                     const std::vector<AffineExpr>& values, int index_count) {
   CodeBlock out;
   out.name = code.name;
   out.comment = code.comment;
@@ -172,7 +173,7 @@ absl::Status Skewer::SkewClass(PointClass& c) const {
   }
   const std::string what = absl::StrCat("task ", c.name);
   if (c.body == PointClass::Body::kNative) {
-    return No(absl::StrCat(what, " calls a kernel"));
+    return NoSkew(absl::StrCat(what, " calls a kernel"));
   }
   const AffineMap created = first.map;
   DOGGED_ASSIGN_OR_RETURN(const Moved moved, Move(what, c.domain, created));
@@ -182,7 +183,7 @@ absl::Status Skewer::SkewClass(PointClass& c) const {
   }
   for (Create& create : c.creates) {
     if (create.map != created) {
-      return No(absl::StrCat(what, " creates labels at different places"));
+      return NoSkew(absl::StrCat(what, " creates labels at different places"));
     }
     create.map = MapOf(create.array, create.map, values);
     create.map[replaced_] = AffineExpr::Index(moved.time);
@@ -196,7 +197,7 @@ absl::Status Skewer::SkewClass(PointClass& c) const {
   if (c.priority) c.priority = Substitute(*c.priority, values);
   c.needed.reset();
   if (c.body == PointClass::Body::kCode) {
-    c.code.code = Reindexed(c.code.code, values, c.domain.size());
+    c.code.code = SkewedCode(c.code.code, values, c.domain.size());
   }
   return absl::OkStatus();
 }
@@ -207,7 +208,7 @@ absl::Status Skewer::SkewReduction(PointReduction& reduction) const {
       const Moved moved,
       Move(reduction.name, reduction.over, reduction.source_map));
   if (moved.time < reduction.domain.size() || IsField(reduction.array)) {
-    return No(
+    return NoSkew(
         absl::StrCat(reduction.name, " is for an index that steps go across"));
   }
   reduction.over = moved.domain;
@@ -222,8 +223,8 @@ absl::StatusOr<PointResult> Skewer::SkewResult(
   if (!IsField(result.array)) return result;
   if (!result.is_grid || result.box.IsEmpty()) {
     const PointArray& array = points_.arrays[result.array];
-    return No(absl::StrCat("the results of ", array.name,
-                           " are no box, and no steps in one"));
+    return NoSkew(absl::StrCat("the results of ", array.name,
+                               " are no box, and no steps in one"));
   }
   AffineMap identity;
   std::vector<Domain::Range> ranges;
@@ -242,7 +243,7 @@ absl::StatusOr<PointResult> Skewer::SkewResult(
   }
   Domain::Range& steps = ranges[replaced_];
   std::tie(steps.lower, steps.upper) =
-      RangeOver(Dot(factors_, identity), result.box);
+      RangeOver(SkewedStep(factors_, identity), result.box);
   Domain domain = Domain::Box(ranges);
   domain.guard.Require(apart);
   PointResult out = MakeResult(result.array, std::move(domain), identity);
@@ -256,7 +257,7 @@ void Skewer::SkewArray(PointArray& array) const {
   for (int e = 0; e < array.rank; ++e) identity.push_back(AffineExpr::Index(e));
   const auto at = static_cast<int>(replaced_);
   std::tie(array.box.lower[at], array.box.upper[at]) =
-      RangeOver(Dot(factors_, identity), array.box);
+      RangeOver(SkewedStep(factors_, identity), array.box);
   array.place.clear();
 }
 
@@ -298,7 +299,7 @@ absl::Status CheckBand(const PointProgram& points, const PointProgram& skewed,
     made += static_cast<double>(c.domain.Count());
   }
   if (all <= kEmptyMax * made) return absl::OkStatus();
-  return No("most of space would be empty");
+  return NoSkew("most of space would be empty");
 }
 
 // "2*t + x", by the names that a task gives the indices.
@@ -336,12 +337,13 @@ absl::StatusOr<SkewedProgram> SkewPoints(const PointProgram& points) {
                     .is_skewed = is_field,
                     .steps = StepsText(points, is_field, steps->factors)};
   absl::StatusOr<PointProgram> skewed =
-      points.repeat ? No("which a loop can't follow")
+      points.repeat ? NoSkew("which a loop can't follow")
                     : Skewer(points, is_field, *steps).Run();
   absl::Status status = skewed.status();
   if (status.ok()) status = CheckBand(points, *skewed, is_field);
   if (!status.ok()) {
-    return No(absl::StrCat("by steps of ", out.steps, ", ", status.message()));
+    return NoSkew(
+        absl::StrCat("by steps of ", out.steps, ", ", status.message()));
   }
   out.points = *std::move(skewed);
   return out;

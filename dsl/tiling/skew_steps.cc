@@ -19,7 +19,7 @@ constexpr int64_t kStepsMax = int64_t{1} << 40;
 // Factors of the fields' indices.
 using Factors = std::vector<int64_t>;
 
-int64_t Dot(const Factors& factors, const IndexVector& distance) {
+int64_t StepsAlong(const Factors& factors, const IndexVector& distance) {
   int64_t sum = 0;
   for (int e = 0; e < distance.size(); ++e) {
     sum += factors[e] * distance[e];
@@ -56,7 +56,7 @@ std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
   Factors factors(static_cast<size_t>(rank), -kSkewMax);
   std::optional<std::tuple<int64_t, int64_t, Factors>> best;
   const auto is_legal = [&](const IndexVector& distance) {
-    const int64_t steps = Dot(factors, distance);
+    const int64_t steps = StepsAlong(factors, distance);
     const bool is_here = distance == IndexVector(Factors(factors.size(), 0));
     return is_here || (steps >= 1 && steps <= kLagMax);
   };
@@ -89,8 +89,8 @@ std::optional<Factors> FindFactors(const std::vector<IndexVector>& distances,
 // Points that are computed if steps take the place of index `e`: points of
 // space, once for each step, and points of boxes that hold results. A result
 // that fixes other indices costs nothing there.
-double CostOf(const PointProgram& points, const std::vector<bool>& is_field,
-              const Factors& factors, const Box& space, size_t e) {
+double SkewCost(const PointProgram& points, const std::vector<bool>& is_field,
+                const Factors& factors, const Box& space, size_t e) {
   const auto points_of = [&](const Box& box) {
     double others = 1;
     double steps = 1;
@@ -135,7 +135,7 @@ std::optional<size_t> IndexToReplace(const PointProgram& points,
   double least = 0;
   for (size_t e = 0; e < factors.size(); ++e) {
     if (std::abs(factors[e]) != 1) continue;
-    const double cost = CostOf(points, is_field, factors, space, e);
+    const double cost = SkewCost(points, is_field, factors, space, e);
     if (out && cost >= least) continue;
     out = e;
     least = cost;

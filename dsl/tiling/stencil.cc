@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kFar[] = " in steps that are too large";
 
-absl::Status No(const std::string& reason) {
+absl::Status NoStencil(const std::string& reason) {
   return absl::UnimplementedError(reason);
 }
 
@@ -72,17 +72,19 @@ class Recognizer {
 
 absl::Status Recognizer::MakeFields() {
   if (dims_ < 1 || dims_ > 4) {
-    return No("its labels don't have 2 to 5 indices");
+    return NoStencil("its labels don't have 2 to 5 indices");
   }
   field_of_array_.assign(points_.arrays.size(), -1);
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     const PointArray& array = points_.arrays[a];
     if (!placed_.is_created[a]) continue;
     if (array.block_rank > 0) {
-      return No(absl::StrCat("the values of ", array.name, " are blocks"));
+      return NoStencil(
+          absl::StrCat("the values of ", array.name, " are blocks"));
     }
     if (array.box.size() != array.rank || array.box.IsEmpty()) {
-      return No(absl::StrCat("the extent of ", array.name, " is unknown"));
+      return NoStencil(
+          absl::StrCat("the extent of ", array.name, " is unknown"));
     }
     TileField field{.name = array.name,
                     .element = array.element,
@@ -184,8 +186,9 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
     }
     const std::optional<int> k = SingleIndex(create.map[i]);
     if (!k.has_value() || is_found[*k]) {
-      return No(absl::StrCat("task ", point_class.name, " creates ",
-                             NameOf(create.array), " at a skewed place"));
+      return NoStencil(absl::StrCat("task ", point_class.name, " creates ",
+                                    NameOf(create.array),
+                                    " at a skewed place"));
     }
     is_found[*k] = true;
     normal.index[*k] = AffineExpr::Index(c) * factor -
@@ -197,7 +200,7 @@ absl::Status Recognizer::AddDomain(const PointClass& point_class,
     // The index of a coefficient that is read at one value of it.
     const auto d = static_cast<int>(k);
     if (hull.lower[d] != hull.upper[d]) {
-      return No(absl::StrCat("task ", point_class.name));
+      return NoStencil(absl::StrCat("task ", point_class.name));
     }
     normal.index[k] = AffineExpr::Constant(hull.lower[d]);
   }
@@ -227,7 +230,7 @@ absl::Status Recognizer::AddInputLoad(Normal& normal) {
   const PointClass& source = *normal.source;
   if (std::any_of(source.input.step.begin(), source.input.step.end(),
                   [](int64_t step) { return step > 1; })) {
-    return No(absl::StrCat(source.name, " has steps in its range"));
+    return NoStencil(absl::StrCat(source.name, " has steps in its range"));
   }
   TileLoad load{.is_input = true,
                 .source = static_cast<int32_t>(plan_.inputs.size()),
@@ -253,10 +256,10 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
   for (const Use& use : source.uses) {
     const std::string what =
         absl::StrCat("task ", source.name, " reads ", NameOf(use.array));
-    if (field_of_array_[use.array] < 0) return No(what);
+    if (field_of_array_[use.array] < 0) return NoStencil(what);
     const TileField& field = FieldOf(use.array);
     if (normal.piece.is_static && !field.is_static) {
-      return No(absl::StrCat(what, ", which depends on time"));
+      return NoStencil(absl::StrCat(what, ", which depends on time"));
     }
     TileLoad load{.source = field_of_array_[use.array],
                   .coordinates = {},
@@ -267,7 +270,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
         load.at.push_back(Substitute(expr, normal.index));
         for (const int64_t factor : load.at.back().coefficients) {
           if (std::abs(factor) > kFactorMax)
-            return No(absl::StrCat(what, kFar));
+            return NoStencil(absl::StrCat(what, kFar));
         }
       }
       normal.piece.loads.push_back(std::move(load));
@@ -282,7 +285,7 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
                                   : AffineExpr::Index(c);
       const AffineExpr ahead = expr - here * factor;
       if (!ahead.IsConstant() || ahead.constant % factor != 0) {
-        return No(absl::StrCat(what, " not at a constant distance"));
+        return NoStencil(absl::StrCat(what, " not at a constant distance"));
       }
       const int64_t shift = ahead.constant / factor;
       if (c != 0) {
@@ -290,9 +293,9 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
         load.shifts.push_back(shift);
         continue;
       }
-      if (shift > 0) return No(absl::StrCat(what, " at a later time"));
+      if (shift > 0) return NoStencil(absl::StrCat(what, " at a later time"));
       if (shift < -kLagMax) {
-        return No(
+        return NoStencil(
             absl::StrCat(what, " ", -shift, " steps ago, beyond ", kLagMax));
       }
       load.lag = static_cast<int32_t>(-shift);
@@ -304,7 +307,8 @@ absl::Status Recognizer::AddLoads(Normal& normal) {
 
 absl::Status Recognizer::Normalize(const PointClass& point_class) {
   if (point_class.body == PointClass::Body::kNative) {
-    return No(absl::StrCat("task ", point_class.name, " calls a kernel"));
+    return NoStencil(
+        absl::StrCat("task ", point_class.name, " calls a kernel"));
   }
   Normal normal;
   normal.source = &point_class;
@@ -314,8 +318,8 @@ absl::Status Recognizer::Normalize(const PointClass& point_class) {
     const TileField& field = FieldOf(create.array);
     if (create.map != first.map || field.dims != FieldOf(first.array).dims ||
         field.is_static != normal.piece.is_static) {
-      return No(absl::StrCat("task ", point_class.name,
-                             " creates labels at different places"));
+      return NoStencil(absl::StrCat("task ", point_class.name,
+                                    " creates labels at different places"));
     }
     normal.piece.stores.push_back(field_of_array_[create.array]);
   }
@@ -353,8 +357,8 @@ absl::Status Recognizer::Sort() {
   }
   for (size_t n = 0; n < normals_.size(); ++n) {
     if (place[n] < 0) {
-      return No(absl::StrCat("task ", normals_[n].source->name,
-                             " depends on others of the same step"));
+      return NoStencil(absl::StrCat("task ", normals_[n].source->name,
+                                    " depends on others of the same step"));
     }
   }
   for (const size_t n : order) {
@@ -403,7 +407,7 @@ absl::Status Recognizer::FindTimeSteps() {
     }
   }
   if (carried_max == 0 && !points_.has_given_steps) {
-    return No("it has no steps in time");
+    return NoStencil("it has no steps in time");
   }
   carried_max = std::max<int64_t>(1, carried_max);
   int64_t first = std::numeric_limits<int64_t>::max();
@@ -420,14 +424,14 @@ absl::Status Recognizer::FindTimeSteps() {
   for (const PointResult& result : points_.results) {
     const TileField& field = FieldOf(result.array);
     if (!result.is_grid && result.time_interval == 0) {
-      return No(absl::StrCat("the results of ", NameOf(result.array),
-                             " are no box, and no steps in one"));
+      return NoStencil(absl::StrCat("the results of ", NameOf(result.array),
+                                    " are no box, and no steps in one"));
     }
     if (!field.is_static) {
       last = std::max(last, result.box.upper[field.time_position]);
     }
   }
-  if (last < first) return No("no result depends on time");
+  if (last < first) return NoStencil("no result depends on time");
   plan_.first_time_step = first;
   plan_.last_time_step = last;
   plan_.base_time_step = std::min(last, first + carried_max - 1);
@@ -447,7 +451,8 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
   DOGGED_RETURN_IF_ERROR(Sort());
   FindStages();
   DOGGED_RETURN_IF_ERROR(FindTimeSteps());
-  if (!HasRoomForHalos(plan_)) return No("its first step comes too late");
+  if (!HasRoomForHalos(plan_))
+    return NoStencil("its first step comes too late");
   ComputeHalos(plan_);
   return std::move(plan_);
 }
@@ -456,7 +461,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
 
 absl::StatusOr<TilePlan> RecognizeStencil(const PointProgram& points) {
   const int32_t rank = FindStencilArrays(points).rank;
-  absl::Status reason = No("it has no tasks");
+  absl::Status reason = NoStencil("it has no tasks");
   for (int32_t time = rank - 1; time >= 0; --time) {
     const absl::StatusOr<PlacedProgram> placed =
         PlaceCoefficients(points, time);

@@ -89,7 +89,7 @@ double GatheredElements(const TilePlan& plan) {
 }
 
 // Nanoseconds per point and time step that are wanted, if all workers share.
-double CostOf(const TilePlan& plan, const TargetSize& target) {
+double ShapeCost(const TilePlan& plan, const TargetSize& target) {
   double tile = 1;     // points
   double window = 1;   // with the halo
   double average = 1;  // computed per time step
@@ -210,7 +210,7 @@ void ChooseTileShape(const TargetSize& target, TilePlan& plan) {
   for (const int64_t depth : depths) {
     SetDepth(depth, plan);
     ForEachCut(0, plan, [&](const TilePlan& candidate) {
-      const double cost = CostOf(candidate, target);
+      const double cost = ShapeCost(candidate, target);
       if (best_cost >= 0 && cost >= best_cost) return;
       best_cost = cost;
       best_widths = candidate.widths;

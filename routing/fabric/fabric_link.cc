@@ -11,7 +11,7 @@
 namespace dogged {
 namespace {
 
-constexpr uint32_t kMagic = 0x47474f44;
+constexpr uint32_t kLinkMagic = 0x47474f44;
 
 static_assert(sizeof(fi_context2) <= sizeof(FabricOperation::context));
 
@@ -20,7 +20,7 @@ static_assert(sizeof(fi_context2) <= sizeof(FabricOperation::context));
 FabricLink::Outgoing::Outgoing(Bytes head_part, Bytes body_part)
     : head(std::move(head_part)), body(std::move(body_part)) {
   Encoder encoder;
-  encoder.PutU32(kMagic);
+  encoder.PutU32(kLinkMagic);
   encoder.PutU64(static_cast<uint64_t>(bytes()));
   DOGGED_CHECK(encoder.size() == kHeadBytes);
   std::memcpy(link_head.data(), encoder.view().data(), link_head.size());
@@ -90,7 +90,8 @@ FabricLink::Completed FabricLink::Complete(
   Decoder decoder({head_.data(), head_.size()});
   const uint32_t magic = decoder.GetU32();
   const auto length = static_cast<int64_t>(decoder.GetU64());
-  if (bytes < kHeadBytes || magic != kMagic || length != bytes - kHeadBytes) {
+  if (bytes < kHeadBytes || magic != kLinkMagic ||
+      length != bytes - kHeadBytes) {
     completed.is_sound = false;
     return completed;
   }

@@ -27,7 +27,7 @@ struct Header {
   uint64_t token;
   int64_t bytes;
 };
-constexpr char kMagic[8] = {'d', 'g', 'd', 'a', 'r', 'n', 'a', '1'};
+constexpr char kFileMagic[8] = {'d', 'g', 'd', 'a', 'r', 'n', 'a', '1'};
 constexpr int64_t kHeaderBytes = SharedFile::kHeaderBytes;
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kHugeBytes = 2 << 20;
@@ -175,7 +175,7 @@ std::unique_ptr<SharedFile> SharedFile::Create(int64_t bytes, uint64_t token) {
 SharedFile::SharedFile(int fd, char* memory, int64_t bytes, uint64_t token)
     : fd_(fd), memory_(memory), bytes_(bytes) {
   Header header{.magic = {}, .token = token, .bytes = bytes};
-  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  std::memcpy(header.magic, kFileMagic, sizeof(kFileMagic));
   std::memcpy(memory, &header, sizeof(header));
   struct stat status {};
   fstat(fd, &status);
@@ -289,7 +289,7 @@ absl::StatusOr<std::unique_ptr<PeerFile>> PeerFile::Map(
                                              at->bytes, at->pid, *start));
   Header header{};
   std::memcpy(&header, memory, sizeof(header));
-  if (std::memcmp(header.magic, kMagic, sizeof(kMagic)) != 0 ||
+  if (std::memcmp(header.magic, kFileMagic, sizeof(kFileMagic)) != 0 ||
       header.token != at->token || header.bytes != at->bytes ||
       out->HasEnded()) {
     return Foreign("another's");

@@ -7,7 +7,7 @@
 namespace dogged {
 namespace {
 
-constexpr uint32_t kMagic = 0x44474f44;  // "DOGD"
+constexpr uint32_t kEnvelopeMagic = 0x44474f44;  // "DOGD"
 // Of the envelope alone, see docs/WIRE.md.
 constexpr uint8_t kVersion = 1;
 constexpr int64_t kChecksumOffset = Envelope::kBytes - 8;
@@ -25,7 +25,7 @@ void AppendHead(Envelope head, absl::string_view first_piece,
                 absl::string_view rest, std::string& out) {
   head.length = static_cast<int64_t>(first_piece.size() + rest.size());
   Encoder encoder;
-  encoder.PutU32(kMagic);
+  encoder.PutU32(kEnvelopeMagic);
   encoder.PutU8(kVersion);
   encoder.PutU8(head.kind);
   encoder.PutU8(static_cast<uint8_t>(head.flags));
@@ -49,7 +49,7 @@ void AppendMessage(const Envelope& head, absl::string_view first_piece,
 absl::StatusOr<Message> TakeMessage(Bytes& bytes) {
   if (bytes.size() < Envelope::kBytes) return Refuse(bytes, "too short");
   Decoder decoder(bytes.view());
-  if (decoder.GetU32() != kMagic) return Refuse(bytes, "not ours");
+  if (decoder.GetU32() != kEnvelopeMagic) return Refuse(bytes, "not ours");
   if (decoder.GetU8() != kVersion) return Refuse(bytes, "another version");
   Message message;
   Envelope& head = message.head;

@@ -8,7 +8,7 @@ namespace {
 
 // First the socket buffers of both sides fill up, at the speed of memory.
 constexpr absl::Duration kFilling = absl::Milliseconds(100);
-constexpr absl::Duration kWindow = absl::Milliseconds(50);
+constexpr absl::Duration kRateWindow = absl::Milliseconds(50);
 // Windows of this time count as much as all that came before.
 constexpr absl::Duration kMemory = absl::Seconds(1);
 
@@ -30,7 +30,7 @@ void LinkRates::Sample(absl::Time now, AgentId peer, int64_t sent,
     return;
   }
   const absl::Duration window = now - link.begin;
-  if (window < kWindow) return;
+  if (window < kRateWindow) return;
   const double rate =
       static_cast<double>(taken - link.taken) / absl::ToDoubleSeconds(window);
   const double weight =

@@ -13,7 +13,7 @@
 namespace dogged {
 namespace {
 
-constexpr absl::string_view kMagic = "DGS1";
+constexpr absl::string_view kSealMagic = "DGS1";
 std::shared_ptr<char[]> Uninitialized(int64_t size) {
   return std::make_shared_for_overwrite<char[]>(static_cast<size_t>(size));
 }
@@ -37,7 +37,7 @@ struct SealedTransport::Header {
 
   std::string Encode() const {
     Encoder encoder;
-    encoder.PutRaw(kMagic);
+    encoder.PutRaw(kSealMagic);
     encoder.PutU8(mode);
     encoder.PutU8(cipher);
     encoder.PutRaw(key_id);
@@ -47,12 +47,12 @@ struct SealedTransport::Header {
   }
   // `bytes` has kHeaderBytes. None for other magic.
   static std::optional<Header> Decode(absl::string_view bytes) {
-    if (bytes.substr(0, kMagic.size()) != kMagic) return std::nullopt;
-    Decoder decoder(bytes.substr(kMagic.size()));
+    if (bytes.substr(0, kSealMagic.size()) != kSealMagic) return std::nullopt;
+    Decoder decoder(bytes.substr(kSealMagic.size()));
     Header header;
     header.mode = decoder.GetU8();
     header.cipher = decoder.GetU8();
-    const size_t at = kMagic.size() + 2;
+    const size_t at = kSealMagic.size() + 2;
     header.key_id = std::string(bytes.substr(at, Key::kIdDigits));
     Decoder rest(bytes.substr(at + Key::kIdDigits));
     header.counter = rest.GetU64();

@@ -7,7 +7,6 @@
 namespace dogged {
 namespace {
 
-constexpr size_t kAlignment = 64;
 // The only size that is kept: of a value with up to 32 bytes of data.
 constexpr size_t kKeptBytes = 128;
 constexpr int kKeptMax = 1024;  // blocks a thread
@@ -20,7 +19,7 @@ constexpr bool kKeeps = true;
 
 // Counters of live bytes: threads take turns in having one of their own.
 constexpr size_t kCounters = 8;
-struct alignas(kAlignment) Counter {
+struct alignas(kBlockAlignment) Counter {
   std::atomic<int64_t> bytes{0};
 };
 
@@ -37,7 +36,7 @@ std::atomic<int64_t>& CounterOfThread() {
 }
 
 void Delete(void* block) {
-  operator delete (block, std::align_val_t{kAlignment});
+  operator delete (block, std::align_val_t{kBlockAlignment});
 }
 
 // Blocks that a thread keeps: a list through the blocks themselves.
@@ -78,7 +77,8 @@ void* AllocateBlock(size_t bytes) {
     kept.first = *static_cast<void**>(block);
     --kept.count;
   } else {
-    block = operator new (bytes, std::align_val_t{kAlignment}, std::nothrow);
+    block = operator new (bytes, std::align_val_t{kBlockAlignment},
+                          std::nothrow);
     if (block == nullptr) return nullptr;
   }
   CounterOfThread().fetch_add(static_cast<int64_t>(bytes),

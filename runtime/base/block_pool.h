@@ -9,7 +9,9 @@
 
 namespace dogged {
 
-// A block of `bytes`, a multiple of 64; null without memory.
+inline constexpr size_t kBlockAlignment = 64;  // bytes
+
+// A block of `bytes`, a multiple of kBlockAlignment; null without memory.
 void* AllocateBlock(size_t bytes);
 // Gives back a block of AllocateBlock(), of the same size, on any thread.
 void FreeBlock(void* block, size_t bytes);

@@ -14,6 +14,9 @@ inline int64_t CeilDiv(int64_t a, int64_t b) {
   return a / b + (a % b > 0 ? 1 : 0);
 }
 
+// The least multiple of b, b > 0, that is not below a.
+inline int64_t RoundUp(int64_t a, int64_t b) { return CeilDiv(a, b) * b; }
+
 // 0 to b - 1.
 inline int64_t FloorMod(int64_t a, int64_t b) { return a - FloorDiv(a, b) * b; }
 

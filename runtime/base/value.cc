@@ -12,7 +12,6 @@
 namespace dogged {
 namespace {
 
-constexpr size_t kAlignment = 64;
 // Header bytes of a value whose data is aligned, and of a value too small for
 // that.
 constexpr size_t kHeaderBytes = Value::kHeaderBytes;
@@ -47,14 +46,14 @@ int64_t& RefusedByteCount() {
 }
 
 size_t HeaderBytes(int64_t data_bytes) {
-  return data_bytes < static_cast<int64_t>(kAlignment) ? kSmallHeaderBytes
-                                                       : kHeaderBytes;
+  return data_bytes < static_cast<int64_t>(kBlockAlignment) ? kSmallHeaderBytes
+                                                            : kHeaderBytes;
 }
 
 size_t BlockBytes(int64_t data_bytes) {
   const size_t total =
       HeaderBytes(data_bytes) + static_cast<size_t>(data_bytes);
-  return (total + kAlignment - 1) / kAlignment * kAlignment;
+  return (total + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
 }
 
 }  // namespace
@@ -130,8 +129,8 @@ Value Value::Allocate(ElementType type, const Shape& shape) {
     // The same once more, for the exception that it throws; if by now there is
     // memory, all is well.
     const size_t total = BlockBytes(ElementCount(shape) * ElementBytes(type));
-    operator delete (operator new (total, std::align_val_t{kAlignment}),
-                     std::align_val_t{kAlignment});
+    operator delete (operator new (total, std::align_val_t{kBlockAlignment}),
+                     std::align_val_t{kBlockAlignment});
     block = TryAllocate(type, shape, Kind::kWhole);
   }
   return Value(block);

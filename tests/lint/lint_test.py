@@ -5,8 +5,37 @@ import os
 import unittest
 
 import layers
+import names
 import rooms
 import sizes
+
+
+class Names(unittest.TestCase):
+
+    def problems(self, first, second, folder="dsl/check/"):
+        def source(line):
+            return f"namespace {{\n\n{line}\n\n}}  // namespace\n"
+        return names.check_names(
+            {folder + "a.cc": source(first), "dsl/check/b.cc": source(second)},
+            lambda path: path in ("dsl/check/CMakeLists.txt",
+                                  "dsl/text/CMakeLists.txt"))
+
+    def test_two_of_one_name(self):
+        for sin in ("int Count(int x) {", "constexpr int kMax = 3;",
+                    "constexpr int kMax[] = {3};", "struct Count {",
+                    "std::vector<int> Count(", "const Count* kMax = nullptr;"):
+            self.assertEqual(1, len(self.problems(sin, sin)), sin)
+        self.assertTrue(self.problems("int Count(int x) {",
+                                      "int Count(double x) {"))
+
+    def test_what_may_be(self):
+        self.assertFalse(self.problems("using Few = int;", "using Few = int;"))
+        self.assertTrue(self.problems("using Few = int;", "using Few = long;"))
+        self.assertFalse(self.problems("int Count(int x) {",
+                                       "bool Reader::Count(int x) {"))
+        self.assertFalse(self.problems("  return Count(3);", "  Count(4);"))
+        self.assertFalse(self.problems("int Count(int x) {",
+                                       "int Count(int x) {", "dsl/text/"))
 
 
 class Layers(unittest.TestCase):

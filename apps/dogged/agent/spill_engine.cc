@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kFolderPrefix[] = "dogged-spill-";
+constexpr char kSpillPrefix[] = "dogged-spill-";
 
 // Folders whose names begin with `prefix`.
 std::vector<std::string> Folders(const std::string& in,
@@ -38,7 +38,7 @@ std::vector<std::string> Folders(const std::string& in,
 void RemoveSpillFolders(const std::string& temporary_folder, int64_t process) {
   std::error_code ignored;
   for (const std::string& path :
-       Folders(temporary_folder, absl::StrCat(kFolderPrefix, process, "-"))) {
+       Folders(temporary_folder, absl::StrCat(kSpillPrefix, process, "-"))) {
     fs::remove_all(path, ignored);
   }
 }
@@ -55,14 +55,14 @@ SpillEngine::~SpillEngine() {
 absl::Status SpillEngine::Start() {
   // A folder whose process is gone, and that opens, has no owner any more.
   std::error_code ignored;
-  for (const std::string& path : Folders(temporary_folder_, kFolderPrefix)) {
-    const std::string name = path.substr(path.rfind(kFolderPrefix));
-    const long process = std::atol(name.c_str() + std::strlen(kFolderPrefix));
+  for (const std::string& path : Folders(temporary_folder_, kSpillPrefix)) {
+    const std::string name = path.substr(path.rfind(kSpillPrefix));
+    const long process = std::atol(name.c_str() + std::strlen(kSpillPrefix));
     if (process <= 0 || kill(static_cast<pid_t>(process), 0) == 0) continue;
     if (open_(path).ok()) fs::remove_all(path, ignored);
   }
   std::string folder =
-      absl::StrCat(temporary_folder_, "/", kFolderPrefix, getpid(), "-XXXXXX");
+      absl::StrCat(temporary_folder_, "/", kSpillPrefix, getpid(), "-XXXXXX");
   if (mkdtemp(folder.data()) == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("memory is short, and ", folder,

@@ -9,20 +9,11 @@
 #include "dsl/text/format.h"
 
 namespace dogged {
-namespace {
-
-ExitCode Complain(const absl::Status& status) {
-  PrintError(status.message());
-  return ExitCode::kMistyped;
-}
-
-}  // namespace
-
 ExitCode FormatCommand(const std::vector<std::string>& files, bool only_check) {
   ExitCode out = ExitCode::kDone;
   for (const std::string& path : files) {
     absl::StatusOr<std::string> text = ReadText(path);
-    if (!text.ok()) return Complain(text.status());
+    if (!text.ok()) return PrintMistyped(text.status());
     dsl::Diagnostics diagnostics(path, *text);
     const absl::StatusOr<std::string> formatted = dsl::Format(diagnostics);
     if (!formatted.ok()) {
@@ -37,7 +28,7 @@ ExitCode FormatCommand(const std::vector<std::string>& files, bool only_check) {
     }
     const absl::Status written =
         WriteWholeFile(path, {absl::string_view(*formatted)});
-    if (!written.ok()) return Complain(written);
+    if (!written.ok()) return PrintMistyped(written);
   }
   return out;
 }

@@ -6,19 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/client/client_times.h"
 #include "routing/control/refusal.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
-constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // So long a contact may say nothing while others answer, or have no results
 // while others have done the job.
 constexpr absl::Duration kContactPatience = absl::Seconds(5);
-
-uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
 
 }  // namespace
 
@@ -100,9 +97,9 @@ absl::Status ClusterClient::SendAll() {
                               .job = encoded_job_};
   DOGGED_ASSIGN_OR_RETURN(
       const ControlFrame frame,
-      contact_->Call(Type(ControlType::kSubmit), request.Encode().view(),
+      contact_->Call(FrameType(ControlType::kSubmit), request.Encode().view(),
                      kCallTimeout));
-  if (frame.type == Type(ControlType::kError)) {
+  if (frame.type == FrameType(ControlType::kError)) {
     return DecodeError(frame.body.view());
   }
   results_.AskAnew();
@@ -149,9 +146,9 @@ absl::StatusOr<Job> ClusterClient::FetchJob(const Digest& hash) {
   for (const std::string& address : addresses_.SilentLast()) {
     auto client = options_.connect(address, kConnectTimeout);
     if (!client.ok()) continue;
-    const auto frame = (*client)->Call(Type(ControlType::kJobWanted),
+    const auto frame = (*client)->Call(FrameType(ControlType::kJobWanted),
                                        request.view(), kCallTimeout);
-    if (!frame.ok() || frame->type != Type(ControlType::kJobValue) ||
+    if (!frame.ok() || frame->type != FrameType(ControlType::kJobValue) ||
         JobHash(frame->body.view()) != hash) {
       continue;
     }
@@ -170,7 +167,7 @@ absl::StatusOr<ClusterClient::Bound> ClusterClient::Watch(
   if (!std::exchange(is_watching_, true)) {
     const WantRequest request{.job = job, .labels = labels};
     const absl::Status said = contact_->Send(
-        Type(ControlType::kWatch), request.Encode().view(), kCallTimeout);
+        FrameType(ControlType::kWatch), request.Encode().view(), kCallTimeout);
     if (!said.ok()) DOGGED_RETURN_IF_ERROR(FailOver(said));
   }
   while (true) {
@@ -182,12 +179,12 @@ absl::StatusOr<ClusterClient::Bound> ClusterClient::Watch(
       DOGGED_RETURN_IF_ERROR(FailOver(frame.status()));
       return Bound();
     }
-    if (frame->type == Type(ControlType::kValues)) {
+    if (frame->type == FrameType(ControlType::kValues)) {
       DOGGED_ASSIGN_OR_RETURN(ValuesReply reply,
                               ValuesReply::Decode(frame->body.view()));
       return std::move(reply.values);
     }
-    if (frame->type != Type(ControlType::kError)) continue;
+    if (frame->type != FrameType(ControlType::kError)) continue;
     const absl::Status status = DecodeError(frame->body.view());
     if (!absl::IsNotFound(status)) return status;
     is_watching_ = false;  // it has not begun the job, or has ended it
@@ -201,17 +198,17 @@ absl::StatusOr<ClusterClient::Bound> ClusterClient::TakeHeldOf(
   Bound out;
   WantRequest request{.job = job, .labels = labels};
   DOGGED_ASSIGN_OR_RETURN(const ControlFrame held,
-                          client.Call(Type(ControlType::kHeldWanted),
+                          client.Call(FrameType(ControlType::kHeldWanted),
                                       request.Encode().view(), kCallTimeout));
-  if (held.type != Type(ControlType::kHeld)) return out;
+  if (held.type != FrameType(ControlType::kHeld)) return out;
   DOGGED_ASSIGN_OR_RETURN(request, WantRequest::Decode(held.body.view()));
   if (request.labels.empty()) return out;
-  DOGGED_RETURN_IF_ERROR(client.Send(Type(ControlType::kWant),
+  DOGGED_RETURN_IF_ERROR(client.Send(FrameType(ControlType::kWant),
                                      request.Encode().view(), kCallTimeout));
   while (out.size() < request.labels.size()) {
     const auto frame = client.Receive(kCallTimeout);
     // Dropped meanwhile: the rest does not come.
-    if (!frame.ok() || frame->type != Type(ControlType::kValues)) break;
+    if (!frame.ok() || frame->type != FrameType(ControlType::kValues)) break;
     DOGGED_ASSIGN_OR_RETURN(ValuesReply reply,
                             ValuesReply::Decode(frame->body.view()));
     std::move(reply.values.begin(), reply.values.end(),
@@ -256,23 +253,23 @@ absl::Status ClusterClient::AskForMore() {
     const WantRequest request{.job = record_.job(),
                               .labels = results_.TakeUnread()};
     DOGGED_RETURN_IF_ERROR(contact_->Send(
-        Type(ControlType::kWant), request.Encode().view(), kCallTimeout));
+        FrameType(ControlType::kWant), request.Encode().view(), kCallTimeout));
   }
   const WantRequest request{
       .job = record_.job(), .may_borrow = true, .labels = results_.TakeToAsk()};
   if (request.labels.empty()) return absl::OkStatus();
-  return contact_->Send(Type(ControlType::kWant), request.Encode().view(),
+  return contact_->Send(FrameType(ControlType::kWant), request.Encode().view(),
                         kCallTimeout);
 }
 
 absl::Status ClusterClient::TakeFrame(const ControlFrame& frame) {
-  if (frame.type == Type(ControlType::kError)) {
+  if (frame.type == FrameType(ControlType::kError)) {
     return DecodeError(frame.body.view());
   }
-  if (frame.type == Type(ControlType::kChunksWanted)) {
+  if (frame.type == FrameType(ControlType::kChunksWanted)) {
     return GiveChunks(frame.body.view());
   }
-  if (frame.type != Type(ControlType::kValues)) return absl::OkStatus();
+  if (frame.type != FrameType(ControlType::kValues)) return absl::OkStatus();
   results_came_ = clock_.Now();
   const auto reply = ValuesReply::Decode(frame.body.view());
   if (reply.status().code() == absl::StatusCode::kResourceExhausted) {
@@ -297,7 +294,7 @@ absl::Status ClusterClient::GiveChunks(absl::string_view body) {
     const std::string part =
         ChunkPart{.job = wanted.job, .chunk = id}.EncodeWith(input);
     DOGGED_RETURN_IF_ERROR(
-        contact_->Send(Type(ControlType::kChunk), part, kCallTimeout));
+        contact_->Send(FrameType(ControlType::kChunk), part, kCallTimeout));
     input_bytes_given_ += input.grid.BytesOf(id.index);
   }
   return absl::OkStatus();
@@ -315,8 +312,8 @@ absl::StatusOr<bool> ClusterClient::CopyLent() {
 absl::Status ClusterClient::ReturnBeyond(int64_t bytes) {
   results_.CopyBeyond(bytes);
   const ReturnedNotice notice{.number = results_.returned_loan()};
-  return contact_->Send(Type(ControlType::kReturned), notice.Encode().view(),
-                        kCallTimeout);
+  return contact_->Send(FrameType(ControlType::kReturned),
+                        notice.Encode().view(), kCallTimeout);
 }
 
 absl::Status ClusterClient::Collect(absl::Duration patience) {
@@ -362,7 +359,7 @@ absl::StatusOr<StatusReply> ClusterClient::AskStatus(const std::string& address,
     DOGGED_ASSIGN_OR_RETURN(client, options_.connect(address, patience));
   }
   const auto frame =
-      client->Call(Type(ControlType::kStatus), request.view(), patience);
+      client->Call(FrameType(ControlType::kStatus), request.view(), patience);
   if (!frame.ok()) {
     client.reset();
     return frame.status();
@@ -488,7 +485,7 @@ bool ClusterClient::IsDoneSomewhere(
 }
 
 absl::Status ClusterClient::Conclude(JobRecord record) {
-  const auto frame = contact_->Call(Type(ControlType::kConclude),
+  const auto frame = contact_->Call(FrameType(ControlType::kConclude),
                                     record.Encode().view(), kCallTimeout);
   return frame.status();
 }

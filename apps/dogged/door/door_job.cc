@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/door/shared_values.h"
 #include "apps/dogged/process/answer.h"
@@ -18,8 +19,6 @@
 
 namespace dogged {
 namespace {
-
-constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
 
 bool IsSameBox(const ResultView& view, const dsl::SelectedLabels& labels) {
   return view.lower == labels.lower && view.upper == labels.upper &&

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/door/door_sim.h"
 #include "apps/dogged/door/shared_values.h"
@@ -23,8 +24,6 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kStartTimeout = absl::Seconds(30);
-constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
 // A request waits no longer than this for the jobs.
 constexpr absl::Duration kStep = absl::Milliseconds(20);
 constexpr absl::Duration kIdle = absl::Seconds(1);

@@ -146,7 +146,7 @@ Finding JailFinding() {
 }
 
 // The numeric host of `listen`, for libfabric.
-std::string HostOf(const std::string& listen) {
+std::string ListenHost(const std::string& listen) {
   const auto address = ResolveAddress(listen);
   const std::string text = address.ok() ? address->ToString() : listen;
   std::string host = text.substr(0, text.rfind(':'));
@@ -168,7 +168,7 @@ std::vector<Finding> AgentFindings(const AgentPlace& place,
                                    const Environment& environment) {
   std::vector<Finding> out = {ModuleFinding("transport", "dogged_fabric.so"),
                               ModuleFinding("storage", "dogged_rocksdb.so")};
-  for (Finding& one : ProviderFindings(HostOf(place.listen))) {
+  for (Finding& one : ProviderFindings(ListenHost(place.listen))) {
     out.push_back(std::move(one));
   }
   out.push_back(PortFinding(place.listen));

@@ -56,7 +56,7 @@ std::string OrNone(const std::string& text) {
   return text.empty() ? "none; `dogged doctor` says why" : text;
 }
 
-std::string TextOf(const Facts& facts) {
+std::string FactsText(const Facts& facts) {
   const std::vector<std::pair<const char*, std::string>> rows = {
       {"commit", facts.build.commit},
       {"build",
@@ -97,7 +97,7 @@ ExitCode VersionCommand(bool json) {
     SetAnswer(JsonOf(facts));
     return ExitCode::kDone;
   }
-  const std::string text = TextOf(facts);
+  const std::string text = FactsText(facts);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return ExitCode::kDone;
 }

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/run/interrupt.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/status.h"
@@ -11,8 +12,6 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kConnectTimeout = absl::Seconds(2);
-constexpr absl::Duration kCallTimeout = absl::Seconds(10);
 // An agent that says nothing for so long, with work of ours, is left out: a
 // value may have to be made again, and disks are slow.
 constexpr absl::Duration kWriterSilenceMax = absl::Seconds(60);
@@ -21,8 +20,6 @@ constexpr absl::Duration kTurn = absl::Milliseconds(20);
 // has at a time.
 constexpr int64_t kBatchBytes = 64 << 20;
 constexpr size_t kSentMax = 2;
-
-uint8_t Type(ControlType type) { return static_cast<uint8_t>(type); }
 
 }  // namespace
 
@@ -100,12 +97,12 @@ absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
                                .mark = mark_,
                                .parts = {},
                                .digests = {}};
-    auto frame = writer.caller->Call(Type(ControlType::kWrite),
+    auto frame = writer.caller->Call(FrameType(ControlType::kWrite),
                                      request.Encode().view(), kCallTimeout);
     absl::Status status = frame.status();
     // Its sign may come when the file is whole: not in this file, then.
     if (!frame.ok()) is_settled = false;
-    if (frame.ok() && frame->type == Type(ControlType::kWritten)) {
+    if (frame.ok() && frame->type == FrameType(ControlType::kWritten)) {
       const auto reply = WrittenReply::Decode(frame->body.view());
       status = reply.ok() ? reply->status : reply.status();
     } else if (frame.ok()) {
@@ -132,8 +129,8 @@ std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
   for (size_t i = 0; i < writers_.size(); ++i) {
     if (writers_[i].caller == nullptr) continue;
     const auto frame = writers_[i].caller->Call(
-        Type(ControlType::kHeldWanted), all.Encode().view(), kCallTimeout);
-    if (!frame.ok() || frame->type != Type(ControlType::kHeld)) continue;
+        FrameType(ControlType::kHeldWanted), all.Encode().view(), kCallTimeout);
+    if (!frame.ok() || frame->type != FrameType(ControlType::kHeld)) continue;
     const auto held = WantRequest::Decode(frame->body.view());
     if (!held.ok()) continue;
     for (const Label& label : held->labels) {
@@ -187,7 +184,7 @@ void AgentWriters::Send(Writer& writer, Batch batch) {
   writer.sent.emplace_back(request.number, std::move(batch));
   if (writer.caller == nullptr ||
       !writer.caller
-           ->Send(Type(ControlType::kWrite), request.Encode().view(),
+           ->Send(FrameType(ControlType::kWrite), request.Encode().view(),
                   kCallTimeout)
            .ok()) {
     Lose(writer);
@@ -219,11 +216,11 @@ absl::Status AgentWriters::TakeFrom(size_t index, absl::Duration patience) {
 absl::Status AgentWriters::TakeReply(size_t index, const ControlFrame& frame) {
   Writer& writer = writers_[index];
   // It does not run the job, or takes no such request: others do.
-  if (frame.type == Type(ControlType::kError)) {
+  if (frame.type == FrameType(ControlType::kError)) {
     Lose(writer);
     return absl::OkStatus();
   }
-  if (frame.type != Type(ControlType::kWritten)) return absl::OkStatus();
+  if (frame.type != FrameType(ControlType::kWritten)) return absl::OkStatus();
   DOGGED_ASSIGN_OR_RETURN(WrittenReply reply,
                           WrittenReply::Decode(frame.body.view()));
   const auto it = std::find_if(

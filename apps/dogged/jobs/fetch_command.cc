@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
@@ -36,7 +37,6 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
 // A job that is done, of which no result comes and no task ends for so long,
 // gives no more.
 constexpr absl::Duration kSilenceMax = absl::Seconds(60);

@@ -24,8 +24,8 @@ bool Covers(const ResultView& view, const dsl::SelectedLabels& labels) {
 }
 
 // The position of the job's result that has all of them; -1 if none has.
-int32_t ViewOf(const Program& program, absl::string_view array,
-               const dsl::SelectedLabels& labels) {
+int32_t ViewOfArray(const Program& program, absl::string_view array,
+                    const dsl::SelectedLabels& labels) {
   for (size_t v = 0; v < program.views.size(); ++v) {
     const ResultView& view = program.views[v];
     if (view.array == array && Covers(view, labels)) {
@@ -90,8 +90,8 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
     for (size_t s = 0; s < selections.size(); ++s) {
       dsl::SelectedLabels& labels = placed.selections[s];
       labels.view =
-          ViewOf(job.program, selections[s].substr(0, selections[s].find('(')),
-                 labels);
+          ViewOfArray(job.program,
+                      selections[s].substr(0, selections[s].find('(')), labels);
     }
     return std::move(placed.selections);
   }

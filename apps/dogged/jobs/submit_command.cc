@@ -36,7 +36,7 @@ namespace {
 
 // Chunks are given in between.
 constexpr absl::Duration kSubmitPollInterval = absl::Milliseconds(100);
-constexpr absl::Duration kWordsInterval = absl::Seconds(2);
+constexpr absl::Duration kProgressInterval = absl::Seconds(2);
 
 // Submission: a job on its way to the cluster.
 class Submission {
@@ -119,7 +119,7 @@ class Submission {
     const int64_t all = client_->input_bytes();
     ProgressPrinter progress;
     SystemClock clock;
-    absl::Time next_words = clock.Now() + kWordsInterval;
+    absl::Time next_words = clock.Now() + kProgressInterval;
     while (all > 0) {
       if (IsInterrupted()) return absl::CancelledError(StopWords());
       DOGGED_RETURN_IF_ERROR(client_->Serve(kSubmitPollInterval));
@@ -134,7 +134,7 @@ class Submission {
       }
       if (supplied >= all) return absl::OkStatus();
       if (clock.Now() < next_words) continue;
-      next_words = clock.Now() + kWordsInterval;
+      next_words = clock.Now() + kProgressInterval;
       progress.Wait(absl::StrCat("inputs ", HumanPercent(Share(supplied))));
     }
     return absl::OkStatus();
@@ -164,8 +164,8 @@ class Submission {
   bool is_submitted_ = false;
 };
 
-absl::StatusOr<LoadedProgram> Load(RunOptions& run,
-                                   const KernelSource& kernels) {
+absl::StatusOr<LoadedProgram> LoadForSubmit(RunOptions& run,
+                                            const KernelSource& kernels) {
   if (run.program.agents == 0 || run.program.workers == 0) {
     return LoadForCluster(run, kernels);
   }
@@ -182,7 +182,7 @@ ExitCode SubmitOrThrow(const SubmitOptions& options,
     return ExitCode::kMistyped;
   }
   filled.run.keys = *std::move(keys);
-  const auto program = Load(filled.run, kernels);
+  const auto program = LoadForSubmit(filled.run, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   WarnOfInputs(*program);
   const InterruptsDeferred deferred(&kernels);

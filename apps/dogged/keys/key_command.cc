@@ -63,8 +63,8 @@ absl::Status Change(const KeyCommandOptions& options, KeyFile& file) {
   return file.Replace(ring);
 }
 
-absl::Status Run(const KeyCommandOptions& options,
-                 const Environment& environment) {
+absl::Status RunAction(const KeyCommandOptions& options,
+                       const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const std::string path, PathOf(options, environment));
   const bool is_new = options.action == Action::kNew;
   DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<KeyFile> file,
@@ -80,7 +80,7 @@ absl::Status Run(const KeyCommandOptions& options,
 
 ExitCode KeyCommand(const KeyCommandOptions& options,
                     const Environment& environment) {
-  const absl::Status status = Run(options, environment);
+  const absl::Status status = RunAction(options, environment);
   if (status.ok()) return ExitCode::kDone;
   PrintError(status.message());
   return absl::IsResourceExhausted(status) ? ExitCode::kNoRoom

@@ -24,6 +24,11 @@ ExitCode PrintError(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
+ExitCode PrintMistyped(const absl::Status& status) {
+  PrintError(status.message());
+  return ExitCode::kMistyped;
+}
+
 void EndWith(absl::string_view words, ExitCode code) {
   // No words are possible where even standard error is gone.
   if (write(STDERR_FILENO, words.data(), words.size()) < 0) {

@@ -13,6 +13,8 @@ void PrintError(absl::string_view what);
 // With the exit status that goes with it. An interrupt is no error, and has
 // words of its own.
 ExitCode PrintError(const absl::Status& status);
+// With kMistyped, whatever the status.
+ExitCode PrintMistyped(const absl::Status& status);
 // Writes `words` to standard error and ends the process; fit for handlers of
 // signals, and without memory.
 [[noreturn]] void EndWith(absl::string_view words, ExitCode code);

@@ -21,7 +21,7 @@ struct Text {
   uintptr_t end = 0;
 };
 
-uintptr_t RoundUp(uintptr_t address) {
+uintptr_t NextHugePage(uintptr_t address) {
   return (address + kHugePage - 1) / kHugePage * kHugePage;
 }
 
@@ -53,8 +53,8 @@ void* Reserve(void* at, size_t bytes, int flags) {
 
 absl::Status MoveCodeToHugePages() {
   const Text text = FindText();
-  const uintptr_t begin = RoundUp(text.begin);
-  uintptr_t end = RoundUp(text.end);
+  const uintptr_t begin = NextHugePage(text.begin);
+  uintptr_t end = NextHugePage(text.end);
   // Behind the code nothing stands until the next multiple, as a rule.
   const uintptr_t after = (text.end + 4095) / 4096 * 4096;
   void* const gap = reinterpret_cast<void*>(after);
@@ -76,7 +76,7 @@ absl::Status MoveCodeToHugePages() {
     return absl::ResourceExhaustedError("no memory for huge pages");
   }
   absl::Cleanup give_back = [&] { munmap(memory, bytes + kHugePage); };
-  const uintptr_t first = RoundUp(reinterpret_cast<uintptr_t>(memory));
+  const uintptr_t first = NextHugePage(reinterpret_cast<uintptr_t>(memory));
   void* const copy = reinterpret_cast<void*>(first);
   if (madvise(copy, bytes, MADV_HUGEPAGE) != 0) {
     return absl::UnavailableError("Linux has no huge pages here");

@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kStackBytes = 2 << 20;
 
 // None without a limit.
-std::optional<int64_t> LimitOf(__rlimit_resource resource) {
+std::optional<int64_t> FiniteLimit(__rlimit_resource resource) {
   rlimit limit = {};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
     return std::nullopt;
@@ -55,7 +55,7 @@ const char* Lacking() {
   const char* lacking = Lacking();
   if (lacking == nullptr) std::abort();
   char words[400];
-  const std::optional<int64_t> limit = LimitOf(RLIMIT_AS);
+  const std::optional<int64_t> limit = FiniteLimit(RLIMIT_AS);
   const int length =
       limit.has_value()
           ? std::snprintf(words, sizeof(words),
@@ -85,8 +85,8 @@ int64_t PhysicalBytes() {
 }
 
 std::optional<int64_t> ProcessLimit() {
-  const std::optional<int64_t> addresses = LimitOf(RLIMIT_AS);
-  const std::optional<int64_t> data = LimitOf(RLIMIT_DATA);
+  const std::optional<int64_t> addresses = FiniteLimit(RLIMIT_AS);
+  const std::optional<int64_t> data = FiniteLimit(RLIMIT_DATA);
   if (!addresses.has_value()) return data;
   return data.has_value() ? std::min(*addresses, *data) : addresses;
 }
@@ -101,13 +101,13 @@ void ReturnFreedMemory() { malloc_trim(0); }
 
 void PrepareForScarcity() {
   std::set_terminate(Terminate);
-  if (LimitOf(RLIMIT_AS).has_value()) mallopt(M_ARENA_MAX, 1);
+  if (FiniteLimit(RLIMIT_AS).has_value()) mallopt(M_ARENA_MAX, 1);
 }
 
 absl::Status CheckAddresses(const std::string& who, int64_t bytes,
                             int threads) {
-  const std::optional<int64_t> limit = LimitOf(RLIMIT_AS);
-  const int64_t stack = LimitOf(RLIMIT_STACK).value_or(kStackBytes);
+  const std::optional<int64_t> limit = FiniteLimit(RLIMIT_AS);
+  const int64_t stack = FiniteLimit(RLIMIT_STACK).value_or(kStackBytes);
   const int64_t needed = bytes + threads * stack;
   if (!limit.has_value() || *limit >= needed) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
@@ -133,7 +133,7 @@ absl::Status TakeDescriptors(const std::string& who, int64_t needed) {
 }
 
 absl::Status OrNoAddresses(const absl::Status& status) {
-  const std::optional<int64_t> limit = LimitOf(RLIMIT_AS);
+  const std::optional<int64_t> limit = FiniteLimit(RLIMIT_AS);
   if (status.ok() || !limit.has_value()) return status;
   return absl::ResourceExhaustedError(
       absl::StrCat(status.message(), "; addresses are limited to ",

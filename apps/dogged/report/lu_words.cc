@@ -31,8 +31,8 @@ before its exchanges. With NumPy, these three lines make them LAPACK's:
     $0[[r, p], :r//$4*$4] = $0[[p, r], :r//$4*$4]
 )";
 
-const WrittenOutput* Find(const std::vector<WrittenOutput>& written,
-                          const std::string& array) {
+const WrittenOutput* FindOutput(const std::vector<WrittenOutput>& written,
+                                const std::string& array) {
   const auto it = std::find_if(
       written.begin(), written.end(),
       [&array](const WrittenOutput& one) { return one.array == array; });
@@ -57,8 +57,8 @@ std::string LuWords(const Program& program,
   };
   const std::string f = name_of(form->steps[0].factor);
   const std::string p = name_of(form->steps[0].extra);
-  const WrittenOutput* const factor = Find(written, f);
-  const WrittenOutput* const exchanges = Find(written, p);
+  const WrittenOutput* const factor = FindOutput(written, f);
+  const WrittenOutput* const exchanges = FindOutput(written, p);
   if (factor == nullptr && exchanges == nullptr) return "";
   const auto path_of = [](const WrittenOutput* file, const std::string& array) {
     return file == nullptr ? absl::StrCat(array, ".npy") : file->path;

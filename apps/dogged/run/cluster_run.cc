@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/find_agents.h"
 #include "apps/dogged/client/result_room.h"
@@ -40,11 +41,8 @@
 namespace dogged {
 namespace {
 
-constexpr absl::Duration kStartTimeout = absl::Seconds(30);
-constexpr absl::Duration kViewsTimeout = absl::Seconds(2);
-// Each question wakes every agent, so it is asked often only where something is
-// to be done at a moment of the run.
-constexpr absl::Duration kPollInterval = absl::Milliseconds(150);
+// Each question wakes every agent, so it is asked that often only where
+// something is to be done at a moment of the run.
 constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
 
 // ClusterRun: a run from the first agent to the last result.

@@ -21,11 +21,6 @@ namespace {
 // Tasks in a picture; more can't be looked at.
 constexpr size_t kPictureTasksMax = 300;
 
-ExitCode Complain(const absl::Status& status) {
-  PrintError(status.message());
-  return ExitCode::kMistyped;
-}
-
 // "phi(3)(4)" of `program`.
 absl::StatusOr<Label> ParseLabel(const std::string& text,
                                  const Program& program) {
@@ -150,7 +145,7 @@ ExitCode GraphCommand(const GraphOptions& options,
   const bool is_dot = absl::EndsWithIgnoreCase(options.output, ".dot");
   if (!options.output.empty() && !is_dot &&
       !absl::EndsWithIgnoreCase(options.output, ".svg")) {
-    return Complain(absl::InvalidArgumentError(
+    return PrintMistyped(absl::InvalidArgumentError(
         absl::StrCat("-o ", options.output,
                      ": the name of a picture ends in .svg, or in "
                      ".dot for graphviz")));
@@ -164,10 +159,10 @@ ExitCode GraphCommand(const GraphOptions& options,
   if (!program.ok()) return ExitCodeOf(program.status());
   const Relations relations(program->job.program);
   const auto label = ParseLabel(options.at, program->job.program);
-  if (!label.ok()) return Complain(label.status());
+  if (!label.ok()) return PrintMistyped(label.status());
   const auto center = relations.ProducerOf(*label);
   if (!center) {
-    return Complain(absl::InvalidArgumentError(
+    return PrintMistyped(absl::InvalidArgumentError(
         absl::StrCat("no task creates ", options.at)));
   }
   const Neighbourhood near(relations, *center, options.radius);
@@ -183,7 +178,7 @@ ExitCode GraphCommand(const GraphOptions& options,
   }
   const absl::Status written =
       WriteWholeFile(options.output, {absl::string_view(text)});
-  return written.ok() ? ExitCode::kDone : Complain(written);
+  return written.ok() ? ExitCode::kDone : PrintMistyped(written);
 }
 
 }  // namespace dogged

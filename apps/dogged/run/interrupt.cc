@@ -24,7 +24,7 @@ struct State {
   std::atomic<const KernelSource*> kernels{nullptr};
 };
 
-State& StateOfSignals() {
+State& StateOfInterrupts() {
   static State state;
   return state;
 }
@@ -37,7 +37,7 @@ int64_t NowNs() {
 }
 
 extern "C" void HandleInterrupt(int) {
-  State& state = StateOfSignals();
+  State& state = StateOfInterrupts();
   const int64_t now = NowNs();
   int64_t before = 0;
   const bool first = state.first_ns.compare_exchange_strong(before, now) ||
@@ -53,7 +53,7 @@ extern "C" void HandleInterrupt(int) {
 }  // namespace
 
 void CatchInterrupts(const char* words) {
-  StateOfSignals().words = words;
+  StateOfInterrupts().words = words;
   struct sigaction action = {};
   action.sa_handler = HandleInterrupt;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -65,15 +65,15 @@ void CatchInterrupts(const char* words) {
 }
 
 InterruptsDeferred::InterruptsDeferred(const KernelSource* kernels) {
-  StateOfSignals().kernels = kernels;
-  StateOfSignals().deferred = true;
+  StateOfInterrupts().kernels = kernels;
+  StateOfInterrupts().deferred = true;
 }
 
 InterruptsDeferred::~InterruptsDeferred() {
-  StateOfSignals().deferred = false;
-  StateOfSignals().kernels = nullptr;
+  StateOfInterrupts().deferred = false;
+  StateOfInterrupts().kernels = nullptr;
 }
 
-bool IsInterrupted() { return StateOfSignals().first_ns != 0; }
+bool IsInterrupted() { return StateOfInterrupts().first_ns != 0; }
 
 }  // namespace dogged

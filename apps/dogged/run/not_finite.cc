@@ -17,7 +17,7 @@ struct Found {
 };
 
 template <typename T>
-Found Find(absl::Span<const T> numbers) {
+Found FindNotFinite(absl::Span<const T> numbers) {
   Found out;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i])) continue;
@@ -29,9 +29,9 @@ Found Find(absl::Span<const T> numbers) {
 Found FindIn(const Value& value) {
   switch (value.type()) {
     case ElementType::kDouble:
-      return Find(value.span<double>());
+      return FindNotFinite(value.span<double>());
     case ElementType::kFloat:
-      return Find(value.span<float>());
+      return FindNotFinite(value.span<float>());
     case ElementType::kInt64:
       return {};
   }

@@ -26,8 +26,8 @@ namespace dogged {
 namespace {
 
 // Fills in for how many agents and workers, too.
-absl::StatusOr<LoadedProgram> Load(RunOptions& options,
-                                   const KernelSource& kernels) {
+absl::StatusOr<LoadedProgram> LoadForRun(RunOptions& options,
+                                         const KernelSource& kernels) {
   ProgramOptions& program = options.program;
   if (!options.cluster.empty() &&
       (program.agents == 0 || program.workers == 0)) {
@@ -88,7 +88,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
     return ExitCode::kMistyped;
   }
   filled.keys = *std::move(keys);
-  const auto program = Load(filled, kernels);
+  const auto program = LoadForRun(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const std::string hash = JobHash(program->job.Encode()).ToString();
   if (!filled.json) std::fprintf(stderr, "job %s\n", hash.c_str());

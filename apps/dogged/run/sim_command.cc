@@ -19,7 +19,7 @@ namespace dogged {
 namespace {
 
 // `word` as a shell takes it.
-std::string Quoted(absl::string_view word) {
+std::string QuotedWord(absl::string_view word) {
   const bool is_plain = absl::c_all_of(word, [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
            absl::StrContains("_-+./,:=%@", c);
@@ -54,7 +54,7 @@ std::string ReplayCommand(const SimCommandOptions& options, uint64_t seed) {
   if (options.search_only) words.push_back("--search-only");
   if (!options.claims) words.insert(words.end(), {"--claims", "off"});
   return absl::StrJoin(words, " ", [](std::string* out, absl::string_view w) {
-    out->append(Quoted(w));
+    out->append(QuotedWord(w));
   });
 }
 

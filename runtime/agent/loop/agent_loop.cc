@@ -34,7 +34,7 @@ constexpr absl::Duration kControlWithin = absl::Microseconds(100);
 
 void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
                const Bytes& body) {
-  port.Send(connection, static_cast<uint8_t>(type), body);
+  port.Send(connection, FrameType(type), body);
 }
 
 }  // namespace

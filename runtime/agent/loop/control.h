@@ -60,6 +60,11 @@ enum class ControlType : uint8_t {
   kWritten = 24,  // WrittenReply
 };
 
+// As ControlFrame has it.
+constexpr uint8_t FrameType(ControlType type) {
+  return static_cast<uint8_t>(type);
+}
+
 struct SubmitRequest {
   SubmissionId submission;
   JobOptions options;

@@ -74,15 +74,15 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
     case ControlEvent::Kind::kAccepted:
       return false;
     case ControlEvent::Kind::kConnected:
-      control_.Send(event.connection, static_cast<uint8_t>(ControlType::kJoin),
+      control_.Send(event.connection, FrameType(ControlType::kJoin),
                     Bytes(agent_.Snapshot()));
       return true;
     case ControlEvent::Kind::kFrame:
       control_.Close(event.connection);
-      if (event.type == static_cast<uint8_t>(ControlType::kSnapshot)) {
+      if (event.type == FrameType(ControlType::kSnapshot)) {
         met = agent_.Join(now, event.body.view(), it->second.address)
                   .value_or(AgentId());
-      } else if (event.type == static_cast<uint8_t>(ControlType::kError)) {
+      } else if (event.type == FrameType(ControlType::kError)) {
         const absl::Status error = DecodeError(event.body.view());
         if (IsRefusal(error)) {
           note_refusal(error.message(), absl::IsUnimplemented(error));

@@ -55,13 +55,12 @@ bool Introductions::Take(const ControlEvent& event) {
   const auto it = introductions_.find(event.connection);
   if (it == introductions_.end()) return false;
   if (event.kind == ControlEvent::Kind::kConnected) {
-    control_.Send(event.connection, static_cast<uint8_t>(ControlType::kAdmit),
+    control_.Send(event.connection, FrameType(ControlType::kAdmit),
                   it->second.words);
     return true;
   }
-  const bool is_admitted =
-      event.kind == ControlEvent::Kind::kFrame &&
-      event.type == static_cast<uint8_t>(ControlType::kAdmitted);
+  const bool is_admitted = event.kind == ControlEvent::Kind::kFrame &&
+                           event.type == FrameType(ControlType::kAdmitted);
   if (event.kind == ControlEvent::Kind::kFrame) control_.Close(it->first);
   admission_->Settle(it->second.to, is_admitted);
   introductions_.erase(it);

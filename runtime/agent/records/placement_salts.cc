@@ -16,7 +16,7 @@
 namespace dogged {
 namespace {
 
-constexpr absl::string_view kPrefix = "homes/";
+constexpr absl::string_view kHomesPrefix = "homes/";
 
 bool IsRunning(const RecordSet::Map& records, const Digest& job) {
   const std::string prefix = JobRecord::KeyPrefix(job);
@@ -72,11 +72,11 @@ bool NameHosts(const Program& program,
 }  // namespace
 
 std::string HomesKey(const Digest& job) {
-  return absl::StrCat(kPrefix, job.ToString());
+  return absl::StrCat(kHomesPrefix, job.ToString());
 }
 
 bool IsHomesKey(absl::string_view key) {
-  return absl::StartsWith(key, kPrefix);
+  return absl::StartsWith(key, kHomesPrefix);
 }
 
 Bytes EncodeSalts(const KeySalts& salts) {

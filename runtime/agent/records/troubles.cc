@@ -13,7 +13,7 @@
 namespace dogged {
 namespace {
 
-constexpr absl::string_view kPrefix = "trouble/";
+constexpr absl::string_view kTroublePrefix = "trouble/";
 // Agents that a message names, at most.
 constexpr size_t kNamedMax = 8;
 
@@ -31,7 +31,7 @@ std::string NameOf(const Member& member) {
 }  // namespace
 
 std::string TroublePrefix(const Digest& job) {
-  return absl::StrCat(kPrefix, job.ToString(), "/");
+  return absl::StrCat(kTroublePrefix, job.ToString(), "/");
 }
 
 std::string TroubleKey(const Digest& job, AgentId agent) {
@@ -39,7 +39,7 @@ std::string TroubleKey(const Digest& job, AgentId agent) {
 }
 
 bool IsTroubleKey(absl::string_view key) {
-  return absl::StartsWith(key, kPrefix);
+  return absl::StartsWith(key, kTroublePrefix);
 }
 
 Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,

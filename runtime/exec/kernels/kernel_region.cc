@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/division.h"
+
 namespace dogged {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr char kPattern = static_cast<char>(0xd6);
 int64_t PageBytes() {
   static const int64_t bytes = sysconf(_SC_PAGESIZE);
   return bytes;
-}
-
-int64_t RoundUp(int64_t bytes, int64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
 }
 
 bool HoldsPattern(const char* first, const char* end) {

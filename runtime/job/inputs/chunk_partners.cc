@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "runtime/base/hash.h"
 
@@ -12,10 +13,6 @@ namespace {
 // awaited.
 constexpr int64_t kPartnersAtOnce = 32;
 constexpr absl::Duration kPartnerPatience = absl::Seconds(2);
-
-bool IsIn(absl::Span<const AgentId> others, AgentId agent) {
-  return std::find(others.begin(), others.end(), agent) != others.end();
-}
 
 }  // namespace
 
@@ -33,7 +30,9 @@ void ChunkPartners::FindPartners(const Pass& pass,
     are_all_sure_ = false;
     next_try_ = pass.now;
     for (Chunk& chunk : chunks_) {
-      if (chunk.partner.IsNone() || IsIn(others, chunk.partner)) continue;
+      if (chunk.partner.IsNone() ||
+          absl::c_linear_search(others, chunk.partner))
+        continue;
       chunk.partner = AgentId();
       chunk.is_sure = false;
     }
@@ -48,7 +47,8 @@ void ChunkPartners::FindPartners(const Pass& pass,
     if (!NeedsPartner(i)) continue;
     Chunk& chunk = chunks_[i];
     ++count;
-    if (IsIn(others, chunk.reader)) chunk.partner = chunk.reader;
+    if (absl::c_linear_search(others, chunk.reader))
+      chunk.partner = chunk.reader;
     if (chunk.partner.IsNone()) {
       chunk.partner = others[Mix64(self_.value(), i) % others.size()];
     }

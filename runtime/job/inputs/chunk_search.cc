@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
@@ -20,10 +21,6 @@ constexpr absl::Duration kOverPatience = absl::Seconds(3);
 // Times that a giver is asked: it may have left, which no view tells apart from
 // leaving.
 constexpr int kGiverTriesMax = 16;
-
-bool IsIn(absl::Span<const AgentId> others, AgentId agent) {
-  return std::find(others.begin(), others.end(), agent) != others.end();
-}
 
 }  // namespace
 
@@ -47,7 +44,8 @@ AgentId ChunkSearch::Candidate(absl::Time now, int64_t at, const Search& search,
     const auto said = search.absent.find(agent);
     return said == search.absent.end() || now - said->second > kAbsentTime;
   };
-  if (search.tries == 0 && IsIn(others, likely_) && may_have(likely_)) {
+  if (search.tries == 0 && absl::c_linear_search(others, likely_) &&
+      may_have(likely_)) {
     return likely_;
   }
   AgentId out;
@@ -71,8 +69,9 @@ void ChunkSearch::AskOthers(const Pass& pass,
     const int64_t bytes = layout_.BytesOf(at);
     search.since = std::min(search.since, pass.now);
     const AgentId giver = giver_.KeeperOf(at);
-    const bool is_asked = !search.asked.IsNone() &&
-                          (IsIn(others, search.asked) || search.asked == giver);
+    const bool is_asked =
+        !search.asked.IsNone() &&
+        (absl::c_linear_search(others, search.asked) || search.asked == giver);
     if (is_asked && pass.now < PatienceEnd(search)) {
       asked_bytes += search.is_coming ? 0 : bytes;
       pass.out.WakeAt(PatienceEnd(search));

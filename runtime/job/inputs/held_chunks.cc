@@ -10,7 +10,7 @@ namespace dogged {
 namespace {
 
 // As long as so much is on its way to the disk, nothing more is asked for.
-constexpr int64_t kWritingBytesMax = 32 << 20;
+constexpr int64_t kWritingBytesHigh = 32 << 20;
 // Chunks that no task uses take at most this part of bounded memory.
 constexpr int64_t kShareOfMemory = 8;
 // Chunks that are examined for eviction at a time.
@@ -122,7 +122,7 @@ void HeldChunks::Evict() {
 
 bool HeldChunks::IsDiskBehind() const {
   return options_.store != nullptr &&
-         options_.store->writing_bytes() >= kWritingBytesMax;
+         options_.store->writing_bytes() >= kWritingBytesHigh;
 }
 
 HeldChunks::DiskNews HeldChunks::OnDisk(int64_t at,
