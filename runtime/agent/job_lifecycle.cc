@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/codec.h"
+#include "runtime/base/wire_version.h"
 #include "runtime/job/inputs/input_chunks.h"
 #include "runtime/job/job_run.h"
 
@@ -174,9 +175,8 @@ void JobLifecycle::RaiseRounds(const Digest& hash, JobRun& run) const {
 void JobLifecycle::NoteKeepResults(absl::Time now, JobId job,
                                    absl::string_view body) {
   Decoder in(body);
-  // Empty from former versions.
-  const int64_t age_ms = body.empty() ? 0 : in.GetSigned();
-  if (!in.Finish("a wish to keep results").ok() || age_ms < 0) {
+  const int64_t age_ms = in.GetSigned();
+  if (!TakeOpenEnd(in, "a wish to keep results").ok() || age_ms < 0) {
     ++agent_.refused_count;
     return;
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/wire_version.h"
 #include "runtime/job/job_run.h"
 
 namespace dogged {
@@ -64,6 +65,7 @@ void ResultKeepers::Ask(absl::Time now, const JobEntry& entry,
   Encoder body;
   body.PutSigned(absl::ToInt64Milliseconds(
       std::max(now - entry.over_since, absl::ZeroDuration())));
+  PutOpenEnd(body);
   const Bytes age(body.Take());
   for (const AgentId agent : agents) {
     agent_.outbox.Send(agent, kKeepResults, JobId(entry.hash.high), age);
