@@ -14,22 +14,22 @@ using ast::Expr;
 using ast::NameKind;
 using ast::Op;
 
-struct Scope {
+struct KnownNames {
   absl::Span<const int64_t> dims;
   const CheckedProgram& program;
 };
 
-std::optional<int64_t> Integer(const Expr& e, const Scope& scope);
-std::optional<double> Real(const Expr& e, const Scope& scope);
+std::optional<int64_t> Integer(const Expr& e, const KnownNames& known);
+std::optional<double> Real(const Expr& e, const KnownNames& known);
 
-std::optional<int64_t> IntegerName(const Expr& e, const Scope& scope) {
+std::optional<int64_t> IntegerName(const Expr& e, const KnownNames& known) {
   const auto i = static_cast<size_t>(e.index);
   if (e.name_kind == NameKind::kParameter &&
-      i < scope.program.parameters.size()) {
-    return scope.program.parameters[i].integer;
+      i < known.program.parameters.size()) {
+    return known.program.parameters[i].integer;
   }
-  if (e.name_kind == NameKind::kDimension && i < scope.dims.size()) {
-    return scope.dims[i];
+  if (e.name_kind == NameKind::kDimension && i < known.dims.size()) {
+    return known.dims[i];
   }
   return std::nullopt;
 }
@@ -67,31 +67,31 @@ std::optional<int64_t> Arithmetic(Op op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-std::optional<int64_t> IntegerBinary(const Expr& e, const Scope& scope) {
+std::optional<int64_t> IntegerBinary(const Expr& e, const KnownNames& known) {
   const auto comparison = ComparisonOf(e.op);
   if (comparison && e.args[0].type != Type::kInt64 &&
       e.args[0].type != Type::kBool) {
-    const auto a = Real(e.args[0], scope);
-    const auto b = Real(e.args[1], scope);
+    const auto a = Real(e.args[0], known);
+    const auto b = Real(e.args[1], known);
     if (!a || !b) return std::nullopt;
     return Compare(*comparison, *a, *b);
   }
-  const auto a = Integer(e.args[0], scope);
+  const auto a = Integer(e.args[0], known);
   if (!a) return std::nullopt;
   if (e.op == Op::kAnd && *a == 0) return 0;
   if (e.op == Op::kOr && *a != 0) return 1;
-  const auto b = Integer(e.args[1], scope);
+  const auto b = Integer(e.args[1], known);
   if (!b) return std::nullopt;
   if (e.op == Op::kAnd || e.op == Op::kOr) return *b != 0;
   if (comparison) return Compare(*comparison, *a, *b);
   return Arithmetic(e.op, *a, *b);
 }
 
-std::optional<int64_t> IntegerFunction(const Expr& e, const Scope& scope) {
-  const auto a = Integer(e.args[0], scope);
+std::optional<int64_t> IntegerFunction(const Expr& e, const KnownNames& known) {
+  const auto a = Integer(e.args[0], known);
   if (!a || *a == INT64_MIN) return std::nullopt;
   if (e.text == "abs") return *a < 0 ? -*a : *a;
-  const auto b = Integer(e.args[1], scope);
+  const auto b = Integer(e.args[1], known);
   if (!b) return std::nullopt;
   if (e.text == "min") return std::min(*a, *b);
   if (e.text == "max") return std::max(*a, *b);
@@ -99,31 +99,31 @@ std::optional<int64_t> IntegerFunction(const Expr& e, const Scope& scope) {
 }
 
 // An int64 or bool expression.
-std::optional<int64_t> Integer(const Expr& e, const Scope& scope) {
+std::optional<int64_t> Integer(const Expr& e, const KnownNames& known) {
   switch (e.kind) {
     case Expr::Kind::kInteger:
       return e.integer;
     case Expr::Kind::kReal:
       return std::nullopt;
     case Expr::Kind::kName:
-      return IntegerName(e, scope);
+      return IntegerName(e, known);
     case Expr::Kind::kUnary: {
-      const auto a = Integer(e.args[0], scope);
+      const auto a = Integer(e.args[0], known);
       if (!a || *a == INT64_MIN) return std::nullopt;
       return e.op == Op::kNot ? *a == 0 : -*a;
     }
     case Expr::Kind::kBinary:
-      return IntegerBinary(e, scope);
+      return IntegerBinary(e, known);
     case Expr::Kind::kConditional: {
-      const auto condition = Integer(e.args[0], scope);
+      const auto condition = Integer(e.args[0], known);
       if (!condition) return std::nullopt;
-      return Integer(e.args[*condition != 0 ? 1 : 2], scope);
+      return Integer(e.args[*condition != 0 ? 1 : 2], known);
     }
     case Expr::Kind::kFunction:
-      return IntegerFunction(e, scope);
+      return IntegerFunction(e, known);
     case Expr::Kind::kConvert: {
-      if (e.args[0].type == Type::kInt64) return Integer(e.args[0], scope);
-      const auto a = Real(e.args[0], scope);
+      if (e.args[0].type == Type::kInt64) return Integer(e.args[0], known);
+      const auto a = Real(e.args[0], known);
       if (!a || !(std::abs(*a) < 9.2e18)) return std::nullopt;
       return static_cast<int64_t>(*a);
     }
@@ -131,12 +131,12 @@ std::optional<int64_t> Integer(const Expr& e, const Scope& scope) {
   return std::nullopt;
 }
 
-std::optional<double> RealFunction(const Expr& e, const Scope& scope) {
-  const auto a = Real(e.args[0], scope);
+std::optional<double> RealFunction(const Expr& e, const KnownNames& known) {
+  const auto a = Real(e.args[0], known);
   if (!a) return std::nullopt;
   double b_value = 0;
   if (e.args.size() > 1) {
-    const auto b = Real(e.args[1], scope);
+    const auto b = Real(e.args[1], known);
     if (!b) return std::nullopt;
     b_value = *b;
   }
@@ -165,9 +165,9 @@ std::optional<double> RealFunction(const Expr& e, const Scope& scope) {
   return std::nullopt;
 }
 
-std::optional<double> RealBinary(const Expr& e, const Scope& scope) {
-  const auto a = Real(e.args[0], scope);
-  const auto b = Real(e.args[1], scope);
+std::optional<double> RealBinary(const Expr& e, const KnownNames& known) {
+  const auto a = Real(e.args[0], known);
+  const auto b = Real(e.args[1], known);
   if (!a || !b) return std::nullopt;
   if (e.op == Op::kAdd) return *a + *b;
   if (e.op == Op::kSubtract) return *a - *b;
@@ -176,9 +176,9 @@ std::optional<double> RealBinary(const Expr& e, const Scope& scope) {
   return std::nullopt;
 }
 
-std::optional<double> Unrounded(const Expr& e, const Scope& scope) {
+std::optional<double> Unrounded(const Expr& e, const KnownNames& known) {
   if (e.type == Type::kInt64 || e.type == Type::kBool) {
-    const auto value = Integer(e, scope);
+    const auto value = Integer(e, known);
     if (!value) return std::nullopt;
     return static_cast<double>(*value);
   }
@@ -189,30 +189,30 @@ std::optional<double> Unrounded(const Expr& e, const Scope& scope) {
       return e.real;
     case Expr::Kind::kName:
       if (e.name_kind != NameKind::kParameter) return std::nullopt;
-      return scope.program.parameters[e.index].real;
+      return known.program.parameters[e.index].real;
     case Expr::Kind::kUnary: {
-      const auto a = Real(e.args[0], scope);
+      const auto a = Real(e.args[0], known);
       if (!a) return std::nullopt;
       return -*a;
     }
     case Expr::Kind::kBinary:
-      return RealBinary(e, scope);
+      return RealBinary(e, known);
     case Expr::Kind::kConditional: {
-      const auto condition = Integer(e.args[0], scope);
+      const auto condition = Integer(e.args[0], known);
       if (!condition) return std::nullopt;
-      return Real(e.args[*condition != 0 ? 1 : 2], scope);
+      return Real(e.args[*condition != 0 ? 1 : 2], known);
     }
     case Expr::Kind::kFunction:
-      return RealFunction(e, scope);
+      return RealFunction(e, known);
     case Expr::Kind::kConvert:
-      return Real(e.args[0], scope);
+      return Real(e.args[0], known);
   }
   return std::nullopt;
 }
 
 // A float expression is rounded to float at each step, as in code.
-std::optional<double> Real(const Expr& e, const Scope& scope) {
-  const std::optional<double> value = Unrounded(e, scope);
+std::optional<double> Real(const Expr& e, const KnownNames& known) {
+  const std::optional<double> value = Unrounded(e, known);
   if (!value || e.type != Type::kFloat) return value;
   return static_cast<double>(static_cast<float>(*value));
 }
