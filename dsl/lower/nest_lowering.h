@@ -18,6 +18,10 @@ struct NestTarget {
   // Widths of tiles, in turns, instead of chosen ones. With more than one,
   // planes have tiles, however small they are.
   std::vector<int64_t> widths;
+  // Steps of linear programs that the search for schedules may take in vain,
+  // all together: a second or two, where the numbers in them are as long as
+  // they get. No clock, for a program is compiled alike everywhere.
+  uint64_t vain_steps_max = 50'000;
 };
 
 // The program in tiles of its loop nests; `how` says in words which. Errors:

@@ -321,13 +321,19 @@ absl::Status FindTiles(const NestTarget& target, Nest& nest) {
   return absl::OkStatus();
 }
 
+// Facts that one attempt at a nest leaves for the next.
+struct NestSearch {
+  uint64_t steps_left = 0;
+  bool has_planes = false;
+};
+
 absl::StatusOr<Program> Lower(const PointProgram& points,
                               const NestTarget& target, Planes planes,
-                              bool& has_planes, std::string& how) {
+                              NestSearch& search, std::string& how) {
   const IslContext context(kOperationsMax);
   DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(points, context.get()));
-  DOGGED_RETURN_IF_ERROR(ScheduleNest(planes, nest));
-  has_planes = std::any_of(
+  DOGGED_RETURN_IF_ERROR(ScheduleNest(planes, search.steps_left, nest));
+  search.has_planes = std::any_of(
       nest.components.begin(), nest.components.end(),
       [](const NestComponent& component) { return component.planes >= 0; });
   const absl::Status found = FindTiles(target, nest);
@@ -342,9 +348,9 @@ absl::StatusOr<Program> Lower(const PointProgram& points,
 
 absl::StatusOr<Program> TryLower(const PointProgram& points,
                                  const NestTarget& target, Planes planes,
-                                 bool& has_planes, std::string& how) {
+                                 NestSearch& search, std::string& how) {
   try {
-    return Lower(points, target, planes, has_planes, how);
+    return Lower(points, target, planes, search, how);
   } catch (const isl::exception&) {
     return absl::UnimplementedError(
         "no schedule of it was found in bounded time");
@@ -358,15 +364,15 @@ absl::StatusOr<Program> LowerNestWithIsl(const PointProgram& points,
                                          std::string& how) {
   const PointProgram read = WithSeldomReadValues(points);
   const bool is_asked_for = target.widths.size() > 1;
-  bool has_planes = false;
+  NestSearch search{.steps_left = target.vain_steps_max};
   absl::StatusOr<Program> out =
       TryLower(read, target, is_asked_for ? Planes::kAlways : Planes::kIfLarge,
-               has_planes, how);
+               search, how);
   if (out.ok() || !absl::IsUnimplemented(out.status())) return out;
   // Tiles in planes read more tiles, tiles of planes hold more.
-  absl::StatusOr<Program> other =
-      TryLower(read, target, has_planes ? Planes::kNever : Planes::kAlways,
-               has_planes, how);
+  absl::StatusOr<Program> other = TryLower(
+      read, target, search.has_planes ? Planes::kNever : Planes::kAlways,
+      search, how);
   return other.ok() ? std::move(other) : std::move(out);
 }
 

@@ -9,6 +9,7 @@
 #include <isl/union_set.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -26,10 +27,24 @@
 namespace dogged::dsl {
 namespace {
 
-// Steps of isl for a schedule. Most programs take 10,000, PolyBench's 32,000 at
-// most; a step of a linear program with large numbers in it costs up to 0.1 ms.
-constexpr uint64_t kSymbolicStepsMax = 200'000;
-constexpr uint64_t kNumberedStepsMax = 15'000;
+// How isl is asked for a schedule, one attempt after another until there is
+// one.
+struct Attempt {
+  int coefficient_max = -1;  // of an index in a hyperplane; -1: any
+  uint64_t steps_max = 0;
+  // One hyperplane that carries what it can, in place of a band.
+  bool is_single = false;
+};
+
+// A step is a pivot of a linear program, whose numbers grow where dependences
+// run at unlike skews: from 1 us a step to 50 us at 10,000 steps, 150 us at
+// 30,000. So the search for hyperplanes of any form ends early; those with
+// coefficients of 1 and -1, which nearly all programs have, take fewer steps
+// and smaller numbers. A single hyperplane (Feautrier 1992) takes milliseconds.
+constexpr std::array<Attempt, 3> kAttempts = {
+    Attempt{.coefficient_max = -1, .steps_max = 10'000},
+    Attempt{.coefficient_max = 1, .steps_max = 20'000},
+    Attempt{.steps_max = 20'000, .is_single = true}};
 // Points of a plane that are worth tiles of their own: some ten times as long
 // as tasks cost.
 constexpr double kPlanePoints = int64_t{1} << 17;
@@ -115,7 +130,8 @@ Band BandOf(const isl::schedule& schedule) {
 
 class Scheduler {
  public:
-  Scheduler(Planes planes, Nest& nest) : planes_(planes), nest_(nest) {}
+  Scheduler(Planes planes, uint64_t& steps_left, Nest& nest)
+      : planes_(planes), steps_left_(steps_left), nest_(nest) {}
   absl::Status Run();
 
  private:
@@ -126,11 +142,10 @@ class Scheduler {
   std::vector<NestFlow> FlowsWithin(int32_t c) const;
   // Forms and orders of the points of `component`, which are to keep `flows`.
   absl::Status ScheduleBand(const std::vector<NestFlow>& flows,
-                            const SymbolicSizes& sizes, uint64_t steps_max,
+                            const SymbolicSizes& sizes,
                             NestComponent& component);
   std::optional<isl::schedule> Compute(
-      const isl::schedule_constraints& constraints, int constant_max,
-      uint64_t steps_max) const;
+      const isl::schedule_constraints& constraints, int constant_max);
   absl::Status TakeBand(const isl::schedule& schedule,
                         const SymbolicSizes& sizes, NestComponent& component);
   bool HasLargePlanes(const NestComponent& component);
@@ -148,6 +163,7 @@ class Scheduler {
   NestPoint& PointOf(int32_t p) { return nest_.points[static_cast<size_t>(p)]; }
 
   const Planes planes_;
+  uint64_t& steps_left_;
   Nest& nest_;
   // By component those that take its place, if there are any.
   std::vector<std::vector<NestComponent>> parts_;
@@ -347,11 +363,11 @@ absl::Status Scheduler::Schedule(int32_t c) {
   }
   const std::vector<NestFlow> flows = FlowsWithin(c);
   const SymbolicSizes sizes = SizesOf(c);
-  absl::Status found = ScheduleBand(flows, sizes, kSymbolicStepsMax, component);
+  absl::Status found = ScheduleBand(flows, sizes, component);
   if (!found.ok() && !sizes.IsEmpty()) {
     // Sizes that have to do with each other in a way that numbers alone tell.
     const SymbolicSizes none(nest_.context, {});
-    if (ScheduleBand(flows, none, kNumberedStepsMax, component).ok()) {
+    if (ScheduleBand(flows, none, component).ok()) {
       found = absl::OkStatus();
     }
   }
@@ -421,8 +437,8 @@ std::optional<std::vector<NestComponent>> Scheduler::SplitPlanes(int32_t c) {
     for (const NestFlow& flow : flows) {
       if (is_here(flow.consumer) && is_here(flow.producer)) own.push_back(flow);
     }
-    bool has_room = ScheduleBand(own, sizes, kSymbolicStepsMax, part).ok() &&
-                    part.rank < kMaxIndices;
+    bool has_room =
+        ScheduleBand(own, sizes, part).ok() && part.rank < kMaxIndices;
     if (has_room) {
       AddPlanes(planes, part);
       const bool is_scalar =
@@ -530,22 +546,30 @@ SymbolicSizes Scheduler::SizesOf(int32_t c) {
   return {nest_.context, maps};
 }
 
-// A schedule in bounded time; none if there is none.
+// A schedule in bounded time; none if there is none. Steps in vain count for
+// all of the nest (NestTarget::vain_steps_max).
 std::optional<isl::schedule> Scheduler::Compute(
-    const isl::schedule_constraints& constraints, int constant_max,
-    uint64_t steps_max) const {
-  const OperationBudget budget(nest_.context, steps_max);
-  isl_options_set_schedule_max_constant_term(nest_.context.get(), constant_max);
-  try {
-    return constraints.compute_schedule();
-  } catch (const isl::exception&) {
-    return std::nullopt;
+    const isl::schedule_constraints& constraints, int constant_max) {
+  isl_ctx* context = nest_.context.get();
+  isl_options_set_schedule_max_constant_term(context, constant_max);
+  for (const Attempt& attempt : kAttempts) {
+    if (!attempt.is_single && attempt.steps_max > steps_left_) continue;
+    const OperationBudget budget(nest_.context, attempt.steps_max);
+    isl_options_set_schedule_max_coefficient(context, attempt.coefficient_max);
+    isl_options_set_schedule_algorithm(
+        context, attempt.is_single ? ISL_SCHEDULE_ALGORITHM_FEAUTRIER
+                                   : ISL_SCHEDULE_ALGORITHM_ISL);
+    try {
+      return constraints.compute_schedule();
+    } catch (const isl::exception&) {
+      if (!attempt.is_single) steps_left_ -= attempt.steps_max;
+    }
   }
+  return std::nullopt;
 }
 
 absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
                                      const SymbolicSizes& sizes,
-                                     uint64_t steps_max,
                                      NestComponent& component) {
   isl::union_set domain(nest_.context, "{ }");
   int dims = 0;
@@ -565,10 +589,10 @@ absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
           .set_proximity(before);
   // Statements that stand a step apart for the sake of shorter distances make
   // tiles that read more tiles: without constants first.
-  const auto aligned = Compute(constraints, 0, steps_max);
+  const auto aligned = Compute(constraints, 0);
   const Band own = aligned ? BandOf(*aligned) : Band();
   if (own.rank == dims) return TakeBand(*aligned, sizes, component);
-  const auto shifted = Compute(constraints, -1, steps_max);
+  const auto shifted = Compute(constraints, -1);
   const Band other = shifted ? BandOf(*shifted) : Band();
   if (!aligned && !shifted) {
     return absl::UnimplementedError(
@@ -650,8 +674,8 @@ absl::Status Scheduler::Run() {
 
 }  // namespace
 
-absl::Status ScheduleNest(Planes planes, Nest& nest) {
-  return Scheduler(planes, nest).Run();
+absl::Status ScheduleNest(Planes planes, uint64_t& steps_left, Nest& nest) {
+  return Scheduler(planes, steps_left, nest).Run();
 }
 
 }  // namespace dogged::dsl

@@ -1,10 +1,13 @@
 // Components of a loop nest and their schedules, by isl's scheduler.
 //
-// Source: Bondhugula et al. 2008 (permutable bands); Verdoolaege's scheduler in
-// isl. Differs: components are scheduled one at a time, readers behind what
+// Source: Bondhugula et al. 2008 (permutable bands); Feautrier 1992 (a single
+// hyperplane, where no band is found in bounded steps); Verdoolaege's scheduler
+// in isl. Differs: components are scheduled one at a time, readers behind what
 // they read, so that each gets the deepest band that there is.
 #ifndef DOGGED_DSL_NEST_SCHEDULE_NEST_H_
 #define DOGGED_DSL_NEST_SCHEDULE_NEST_H_
+
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "dsl/nest/nest.h"
@@ -17,8 +20,10 @@ enum class Planes { kNever, kIfLarge, kAlways };
 
 // Fills in components, hyperplanes and orders within tiles, and the parts of
 // flows, which it splits where they are piecewise. Errors: kUnimplemented where
-// the scheduler finds hyperplanes of another form.
-absl::Status ScheduleNest(Planes planes, Nest& nest);
+// the scheduler finds hyperplanes of another form. Cost: what attempts take in
+// vain is taken from `steps_left`; a component for which it does not suffice
+// gets a single hyperplane.
+absl::Status ScheduleNest(Planes planes, uint64_t& steps_left, Nest& nest);
 
 }  // namespace dogged::dsl
 

@@ -167,6 +167,78 @@ TEST(NestTest, TilesAreFoundInBoundedTimeWhateverTheSizes) {
   }
 }
 
+// Numbers in the linear programs of this program's schedule get longer step by
+// step: without a bound on steps it takes a minute.
+TEST(NestTest, TilesAreFoundInBoundedStepsWhateverTheSkews) {
+  const std::string text = R"(
+param N = 3
+param T = 5
+boundary a(i)(j)(0) = 0.1*i + j
+boundary b(i)(j)(0) = 0.2*i - j
+boundary c(i)(j)(0) = 0.3*i + j
+task one
+  creates a(i)(j)(t) as n
+  for i = 0:N  j = 0:N  t = 1:T
+  using
+    c(2*i-2*j+2*t)(2*j-1)(t-2) as r
+      where t >= 2 and 2*i - 2*j + 2*t >= 0 and 2*i - 2*j + 2*t <= N and
+        2*j >= 1 and 2*j <= N + 1 else 0.5
+    b(i+2*j-1)(1-2*t)(t-1) as s
+      where i + 2*j >= 1 and i + 2*j <= N + 1 and 1 - 2*t >= 0 else 0.25
+  code
+    n = 0.5*r - 0.25*s
+  end code
+end task
+task two
+  creates b(i)(j)(t) as n
+  for i = 0:N  j = 0:N  t = 1:T
+  using
+    c(2*i+j+1)(1-j)(t-1) as r where 2*i + j + 1 <= N and j <= 1 else 0.5
+    a(2-2*t)(i+j-1)(t) as s
+      where t <= 1 and i + j >= 1 and i + j <= N + 1 else 0.25
+    a(2*i-2*j+t)(j+1)(t) as q
+      where 2*i - 2*j + t >= 0 and 2*i - 2*j + t <= N and j + 1 <= N else 0.75
+  code
+    n = 0.5*r - 0.25*s + 0.125*q
+  end code
+end task
+task three
+  creates c(i)(j)(t) as n
+  for i = 0:N  j = 0:N  t = 1:T
+  using
+    b(2-j)(2*j-i+t+2)(t-2) as r
+      where t >= 2 and j <= 2 and 2*j - i + t + 2 >= 0 and
+        2*j - i + t + 2 <= N else 0.5
+    a(i+j+2)(i+j+t+1)(t-2) as s
+      where t >= 2 and i + j + t + 1 <= N and i + j + 2 <= N else 0.25
+  code
+    n = 0.5*r - 0.25*s
+  end code
+end task
+result a(:)(:)(:)
+result b(:)(:)(:)
+result c(:)(:)(:)
+)";
+  ExpectBitsOfPoints(text, NestOptions(), nullptr);
+}
+
+// A band of several hyperplanes is a matter of speed: with none of the steps
+// that it may take to find one, tiles of a single hyperplane have the same
+// bits.
+TEST(NestTest, ASingleHyperplaneServesWhereNoBandIsFound) {
+  CompileOptions options = NestOptions();
+  options.lower_nest = [](const PointProgram& points, const NestTarget& target,
+                          std::string& how) {
+    NestTarget hurried = target;
+    hurried.vain_steps_max = 0;
+    return LowerNestWithIsl(points, hurried, how);
+  };
+  for (const auto& path : NestPrograms()) {
+    SCOPED_TRACE(path.filename().string());
+    ExpectBitsOfPoints(ReadFileText(path), options, nullptr);
+  }
+}
+
 // A row that is read as step i left it is one for each i, and not a row for
 // each step: the blocks of tiles are squares, not cubes.
 TEST(NestTest, IndicesThatOthersTellTakeNoPlace) {
