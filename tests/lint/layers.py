@@ -128,7 +128,8 @@ ADAPTER_HEADERS = ["kvstore/storage/rocksdb_engine.h", "routing/memory/arena.h",
 # outside header (a trailing / means the folder): where it may stand. Paths are
 # files, file patterns, or folders with a trailing /.
 SOCKETS = ["routing/control/control_client.cc", "routing/control/control_socket.cc",
-           "routing/control/first_answer.cc", "routing/fabric/",
+           "routing/control/first_answer.cc",
+           "routing/control/health_port.cc", "routing/fabric/",
            "routing/memory/host_transport.cc", "routing/control/poller.cc",
            "routing/control/send_parts.cc",
            "routing/control/socket_address.cc",

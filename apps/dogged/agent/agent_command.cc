@@ -11,6 +11,7 @@
 #include "apps/dogged/agent/agent_needs.h"
 #include "apps/dogged/agent/allowed_libraries.h"
 #include "apps/dogged/agent/directory_cluster.h"
+#include "apps/dogged/agent/health_thread.h"
 #include "apps/dogged/agent/join_sources.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/agent/leave_signals.h"
@@ -165,6 +166,9 @@ class AgentProcess {
     DOGGED_ASSIGN_OR_RETURN(
         control_, ControlPort::Listen(options_.listen, {.keys = keys_.get()}));
     poller_->Watch(control_->wait_fd());
+    if (!options_.health.empty()) {
+      DOGGED_ASSIGN_OR_RETURN(health_, HealthThread::Listen(options_.health));
+    }
     DOGGED_RETURN_IF_ERROR(sources_.Begin(
         options_.join, keys_.get(),
         [poller = poller_.get()] { poller->Wake(); }, rng_.Next()));
@@ -218,6 +222,7 @@ class AgentProcess {
         part_thread_ = std::make_unique<PartThread>(
             [poller = poller_.get()] { poller->Wake(); });
         DOGGED_RETURN_IF_ERROR(part_thread_->status());
+        if (health_ != nullptr) DOGGED_RETURN_IF_ERROR(BeginHealth());
       }
       DOGGED_ASSIGN_OR_RETURN(const std::optional<std::string> death,
                               RunIncarnation(id));
@@ -229,6 +234,10 @@ class AgentProcess {
       Log(LogLevel::kWarning,
           absl::StrCat("this agent counts as dead (", *death,
                        "); it joins again as a new one, with what it holds"));
+      if (health_ != nullptr) {
+        health_->NoteNoLoop();
+        health_->SetNotReady("it counted as dead, and joins again");
+      }
       sources_.contacts().BeginAnew();
     }
   }
@@ -309,10 +318,22 @@ class AgentProcess {
     return server.cause();
   }
 
+  absl::Status BeginHealth() {
+    DOGGED_RETURN_IF_ERROR(health_->Begin());
+    Log(LogLevel::kInfo, absl::StrCat("probes of its health are answered at ",
+                                      health_->address()));
+    return absl::OkStatus();
+  }
+
   // In each pass of the loop.
   void Refresh() {
     sources_.Refresh();
     if (has_directory_) directory_cluster_.Refresh();
+    if (health_ == nullptr) return;
+    health_->NoteTurn();
+    if (IsToldToLeave() && !std::exchange(said_leaving_, true)) {
+      health_->SetNotReady("it was told to leave");
+    }
   }
 
   absl::StatusOr<LoadedKernels> MakeKernels(const Job& job) const {
@@ -360,6 +381,7 @@ class AgentProcess {
     }
     join_status_ = WriteReady(agent.membership().self());
     if (!join_status_.ok()) agent.Leave(clock_.Now());
+    if (health_ != nullptr && !said_leaving_) health_->SetReady();
     return true;
   }
 
@@ -452,11 +474,13 @@ class AgentProcess {
   std::unique_ptr<BackgroundThread> background_;  // likewise
   std::unique_ptr<PartThread> part_thread_;       // likewise
   JoinSources sources_;                           // likewise
+  std::unique_ptr<HealthThread> health_;          // null: nobody asks
   // Why this process ends without having been of use.
   absl::Status join_status_;
   std::vector<LeftJob> jobs_;
   int incarnations_ = 0;
   bool said_ready_ = false;
+  bool said_leaving_ = false;  // to health_
 };
 
 }  // namespace
@@ -507,6 +531,10 @@ absl::Status CheckAgentOptions(const AgentCommandOptions& options,
                      "key new`, for all agents and clients"));
   }
   DOGGED_RETURN_IF_ERROR(CheckTold(options));
+  if (!options.health.empty()) {
+    const auto health = ResolveAddress(options.health);
+    if (!health.ok()) return Annotate(health.status(), "--health");
+  }
   DOGGED_RETURN_IF_ERROR(CheckJoin(options, *address));
   if (options.ready_file.empty()) return absl::OkStatus();
   const absl::Status writable = CheckWritable(options.ready_file);

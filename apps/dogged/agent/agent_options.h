@@ -15,6 +15,7 @@ struct AgentCommandOptions {
   std::string listen = "127.0.0.1:0";
   std::string advertise;  // as others are told; empty: as listen
   int fabric_port = 0;    // 0: any
+  std::string health;     // HOST:PORT of a HealthPort; empty: none
   std::vector<std::string> join;
   int workers = 0;
   int64_t memory_bytes = 0;          // 0: no bound

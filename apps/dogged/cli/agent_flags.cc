@@ -31,6 +31,11 @@ class AgentFlags : public CommandFlags {
                     "of the connections between agents; 0: any")
         ->check(CLI::Range(0, 65535));
     command_
+        .add_option("--health", options_.health,
+                    "HOST:PORT that answers /livez and /readyz by HTTP, to "
+                    "anybody; port 0: any (default: none)")
+        ->type_name("HOST:PORT");
+    command_
         .add_option("--join", options_.join,
                     "where others are: HOST:PORT; file:DIR, a folder that all "
                     "agents see; dns:NAME:PORT, all records of a name; several "
