@@ -28,7 +28,8 @@ FOLDERS = {"lib/cmake/dogged/": (r"dogged-(config|config-version|targets|"
            "lib/python3/dist-packages/dogged/": (r"\w+\.py|py\.typed", 7),
            "share/man/man1/": (r"dogged(-\w+)?\.1", 20),
            "share/doc/dogged/": (r"copyright|README\.md|"
-                                 r"docs/recipes/(Containerfile|\w+/\w+\.sbatch)|"
+                                 r"docs/recipes/(Containerfile|[\w-]+/[\w-]+"
+                                 r"(\.(sbatch|service|yaml))?)|"
                                  r"docs/([\w-]+/)*[\w-]+\.(md|svg|png)", 30)}
 
 
