@@ -15,13 +15,12 @@ import os
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
+from resolver import Resolver
 from standing import await_address, begin_agent, end_agent, until
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
@@ -492,36 +491,6 @@ def case_patience():
         os.mkdir(pool.folder)
         ends(4, "no agent answers at file:", "run", HEAT, "--cluster",
              pool.point, "--patience", "1s")
-
-
-class Resolver(threading.Thread):
-    """Answers every question for A records, from 127.0.0.1, port 53."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.1", 53))
-        self.records = lambda: []  # of pool.test; None: no answer at all
-        self.questions = 0
-
-    def run(self):
-        while True:
-            question, sender = self.socket.recvfrom(512)
-            self.questions += 1
-            records = self.records()
-            if records is None:
-                continue
-            end = question.index(b"\0", 12) + 5
-            is_a = question[end - 4:end - 2] == b"\0\1"
-            addresses = records if is_a else []
-            # "No such name" once there are none.
-            flags = 0x8180 if records else 0x8183
-            head = question[:2] + struct.pack(
-                ">HHHHH", flags, 1, len(addresses), 0, 0)
-            answer = b"".join(
-                struct.pack(">HHHIH", 0xC00C, 1, 1, 0, 4)
-                + socket.inet_aton(address) for address in addresses)
-            self.socket.sendto(head + question[12:end] + answer, sender)
 
 
 def enter_own_names():
