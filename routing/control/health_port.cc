@@ -18,18 +18,18 @@
 namespace dogged {
 namespace {
 
-constexpr int kBacklog = 64;
+constexpr int kHealthBacklog = 64;
 // Connections taken in, and bytes read of each, before others have their turn.
 constexpr int kAcceptsPerTurn = 64;
 constexpr int kReadsPerTurn = 4;
 // A connection that sends more is no probe, whatever it says.
 constexpr int64_t kTakenBytesMax = 64 << 10;
 // The listening socket's mark among the connections' numbers.
-constexpr uint64_t kListener = 0;
+constexpr uint64_t kHealthListener = 0;
 constexpr absl::string_view kEndOfHead = "\r\n\r\n";
 
-std::string Answer(absl::string_view status, absl::string_view words,
-                   bool has_body, absl::string_view further = "") {
+std::string AnswerOf(absl::string_view status, absl::string_view words,
+                     bool has_body, absl::string_view further = "") {
   return absl::StrCat("HTTP/1.1 ", status,
                       "\r\nContent-Type: text/plain; charset=utf-8"
                       "\r\nContent-Length: ",
@@ -63,32 +63,33 @@ std::string HealthAnswer(absl::string_view request, const Health& health) {
   const std::vector<absl::string_view> lines = absl::StrSplit(request, "\r\n");
   const std::vector<absl::string_view> words = absl::StrSplit(lines[0], ' ');
   if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/")) {
-    return Answer("400 Bad Request", "no request of HTTP", true);
+    return AnswerOf("400 Bad Request", "no request of HTTP", true);
   }
   const bool is_old = words[2] == "HTTP/1.0";
   if (!is_old && words[2] != "HTTP/1.1") {
-    return Answer("505 HTTP Version Not Supported", "HTTP/1.1 is spoken here",
-                  true);
+    return AnswerOf("505 HTTP Version Not Supported", "HTTP/1.1 is spoken here",
+                    true);
   }
   if (!AreFieldsSound(absl::MakeConstSpan(lines).subspan(1), !is_old)) {
-    return Answer("400 Bad Request", "its fields are none, or no Host is named",
-                  true);
+    return AnswerOf("400 Bad Request",
+                    "its fields are none, or no Host is named", true);
   }
   const bool has_body = words[0] != "HEAD";
   if (has_body && words[0] != "GET") {
-    return Answer("405 Method Not Allowed", "GET and HEAD are", true,
-                  "Allow: GET, HEAD\r\n");
+    return AnswerOf("405 Method Not Allowed", "GET and HEAD are", true,
+                    "Allow: GET, HEAD\r\n");
   }
   const absl::string_view path = words[1].substr(0, words[1].find('?'));
   if (path != "/livez" && path != "/readyz") {
-    return Answer("404 Not Found", "there are /livez and /readyz", has_body);
+    return AnswerOf("404 Not Found", "there are /livez and /readyz", has_body);
   }
   // An agent that is to be ended is of no use either.
   const std::string& trouble = path == "/livez" || !health.not_alive.empty()
                                    ? health.not_alive
                                    : health.not_ready;
-  return trouble.empty() ? Answer("200 OK", "ok", has_body)
-                         : Answer("503 Service Unavailable", trouble, has_body);
+  return trouble.empty()
+             ? AnswerOf("200 OK", "ok", has_body)
+             : AnswerOf("503 Service Unavailable", trouble, has_body);
 }
 
 absl::StatusOr<std::unique_ptr<HealthPort>> HealthPort::Listen(
@@ -106,14 +107,14 @@ absl::StatusOr<std::unique_ptr<HealthPort>> HealthPort::Listen(
   // A port whose last user just died is free.
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd, at->get(), at->size) != 0 || listen(fd, kBacklog) != 0) {
+  if (bind(fd, at->get(), at->size) != 0 || listen(fd, kHealthBacklog) != 0) {
     return absl::UnavailableError(
         ErrorText(absl::StrCat("cannot listen at ", address), errno));
   }
   port->address_ = LocalAddress(fd).ToString();
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u64 = kListener;
+  event.data.u64 = kHealthListener;
   DOGGED_CHECK(epoll_ctl(port->epoll_fd_, EPOLL_CTL_ADD, fd, &event) == 0);
   return port;
 }
@@ -137,7 +138,7 @@ void HealthPort::SetListening(bool is_listening) {
   is_listening_ = is_listening;
   epoll_event event{};
   if (is_listening) event.events = EPOLLIN;
-  event.data.u64 = kListener;
+  event.data.u64 = kHealthListener;
   epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, listen_fd_, &event);
 }
 
@@ -184,8 +185,8 @@ bool HealthPort::Read(Connection& connection, const Health& health) {
       connection.answer = HealthAnswer(
           absl::string_view(connection.received).substr(0, end), health);
     } else if (std::ssize(connection.received) > kRequestBytesMax) {
-      connection.answer = Answer("431 Request Header Fields Too Large",
-                                 "that is too long for a request", true);
+      connection.answer = AnswerOf("431 Request Header Fields Too Large",
+                                   "that is too long for a request", true);
     } else {
       continue;
     }
@@ -220,7 +221,7 @@ void HealthPort::Poll(const Health& health) {
   const int count = epoll_wait(epoll_fd_, ready, 64, 0);
   for (int i = 0; i < count; ++i) {
     const uint64_t id = ready[i].data.u64;
-    if (id == kListener) {
+    if (id == kHealthListener) {
       Accept();
       continue;
     }
