@@ -24,6 +24,7 @@
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/hosts_peers.h"
 #include "routing/plans/planner.h"
+#include "routing/topology/topology_id.h"
 #include "runtime/base/check.h"
 #include "runtime/base/random.h"
 
@@ -34,6 +35,18 @@ namespace {
 
 constexpr int kLocalNodes = 8;
 constexpr int kTopologyBase = 4;
+constexpr int kDigitsBase = 16;  // so that there may be more than 16 hosts
+
+// Topology IDs of the nodes: as if four hosts shared a switch, or those that
+// agents have where nothing is said of their site.
+enum class NodeIds { kSwitches, kHashed };
+
+TopologyId IdOf(NodeIds ids, int node, absl::string_view host) {
+  if (ids == NodeIds::kHashed) return HashedHostId(host);
+  const std::string digits = {static_cast<char>(node / kTopologyBase),
+                              static_cast<char>(node % kTopologyBase)};
+  return *TopologyId::FromDigits(kDigitsBase, digits);
+}
 
 // NodeProcess: a node in a process, spoken to over pipes.
 class NodeProcess {
@@ -123,19 +136,27 @@ struct Group {
   std::vector<int> targets;
 };
 
+// `source` to the `targets` behind it, of so many.
+Group GroupOf(int count, int source, int targets) {
+  Group group{source, {}};
+  for (int i = 1; i <= targets; ++i) {
+    group.targets.push_back((source + i) % count);
+  }
+  return group;
+}
+
 class Nodes {
  public:
-  Nodes(int count, bool in_namespace) {
+  Nodes(int count, bool in_namespace, NodeIds ids = NodeIds::kSwitches) {
     for (int i = 0; i < count; ++i) {
       nodes_.push_back(std::make_unique<NodeProcess>(i, in_namespace));
     }
     std::vector<std::string> lines;
     for (int i = 0; i < count; ++i) {
-      // As if four hosts shared a switch.
-      lines.push_back(absl::StrCat("member ", i + 1, " ", kTopologyBase, ":",
-                                   i / kTopologyBase, i % kTopologyBase, " ",
-                                   in_namespace ? node(i).host() : "local", " ",
-                                   node(i).Hear("address")[1]));
+      const std::string host = in_namespace ? node(i).host() : "local";
+      lines.push_back(absl::StrCat("member ", i + 1, " ",
+                                   IdOf(ids, i, host).ToString(), " ", host,
+                                   " ", node(i).Hear("address")[1]));
     }
     for (auto& one : nodes_) {
       for (const std::string& line : lines) one->Say(line);
@@ -149,11 +170,7 @@ class Nodes {
   int count() const { return static_cast<int>(nodes_.size()); }
   Group ToAll(int source) const { return ToNext(source, count() - 1); }
   Group ToNext(int source, int targets) const {
-    Group group{source, {}};
-    for (int i = 1; i <= targets; ++i) {
-      group.targets.push_back((source + i) % count());
-    }
-    return group;
+    return GroupOf(count(), source, targets);
   }
 
   void SetPlan(MulticastPlan plan, int64_t segment_bytes) {
@@ -268,6 +285,29 @@ std::vector<Cell> CellsFor(const Nodes& nodes, bool is_local,
   return cells;
 }
 
+// By how many destinations prefix routing is as good as any plan: bodies that
+// travel whole, so that the plan is all that differs.
+std::vector<Cell> SweepCells(int hosts, absl::string_view ids,
+                             const ContestFilter& only) {
+  std::vector<Cell> cells;
+  for (int64_t bytes : {64, 512, 1024, 2048}) {
+    for (int targets : {2, 3, 5, 7, 11, 15, 23, 31, 47, 63}) {
+      for (int sources : {1, 8}) {
+        if (std::max(targets + 1, sources) > hosts) continue;
+        std::string name =
+            absl::StrCat(ids, " ", bytes, "B/", targets, "/", sources);
+        if (!only.Takes(name)) continue;
+        std::vector<Group> groups;
+        for (int i = 0; i < sources; ++i) {
+          groups.push_back(GroupOf(hosts, i * hosts / sources, targets));
+        }
+        cells.push_back({std::move(name), bytes, std::move(groups)});
+      }
+    }
+  }
+  return cells;
+}
+
 // Seconds of one MPI_Bcast to `ranks` - 1 others; 0 if there is no MPI here.
 double TimeMpi(int hosts, int ranks, int64_t bytes) {
   const std::string command =
@@ -351,6 +391,7 @@ class Contest {
     };
     for (const auto& [name, samples] : times) row(name, "flat");
     row("auto", best);
+    row("prefix", best);
     row("auto", "one copy");
     row("auto", "MPI_Bcast");
   }
@@ -360,6 +401,16 @@ class Contest {
   Rng rng_{1};
   std::vector<BenchRow> rows_;
 };
+
+void Sweep(const BenchOptions& options, NodeIds ids, absl::string_view name,
+           std::vector<BenchRow>& rows) {
+  const std::vector<Cell> cells = SweepCells(options.hosts, name, options.only);
+  if (cells.empty()) return;
+  Nodes nodes(options.hosts, true, ids);
+  Contest contest(nodes, options);
+  for (const Cell& cell : cells) contest.Run(cell, /*with_mpi=*/false);
+  for (BenchRow& row : contest.TakeRows()) rows.push_back(std::move(row));
+}
 
 // By how much the death of a relay prolongs 1 MB along a chain.
 double ExtraTimeOfDeath(int hosts) {
@@ -407,6 +458,10 @@ std::vector<BenchRow> BenchMulticast(const BenchOptions& options) {
       contest.Run(cell, !is_local && !options.alone);
     }
     rows = contest.TakeRows();
+  }
+  if (!is_local) {
+    Sweep(options, NodeIds::kSwitches, "switches", rows);
+    Sweep(options, NodeIds::kHashed, "hashed", rows);
   }
   if (!is_local && options.only.Takes("death")) {
     std::vector<double> extra;

@@ -11,6 +11,7 @@
 #include "routing/model/chain_order.h"
 #include "routing/model/multi_multicast.h"
 #include "routing/model/pipeline.h"
+#include "routing/model/prefix_multicast.h"
 #include "routing/model/scale.h"
 
 namespace dogged {
@@ -32,6 +33,12 @@ MulticastSchedule MakeAgents(const SwitchNetwork& network, int source,
   return AgentMulticast(network, source, to, primary, exchange, rng);
 }
 
+template <EntryChoice choice>
+MulticastSchedule MakePrefix(const SwitchNetwork& network, int source,
+                             const std::vector<int>& to, Rng&) {
+  return PrefixMulticast(network, source, to, choice);
+}
+
 const Scheme kSchemes[] = {
     {"SPCCO", [](const SwitchNetwork& n, int s, const std::vector<int>& d,
                  Rng&) { return SpccoMulticast(n, s, d); }},
@@ -45,6 +52,8 @@ const Scheme kSchemes[] = {
      MakeAgents<PrimaryAgent::kRandom, PrimaryExchange::kBinomial>},
     {"Random-Cyclic",
      MakeAgents<PrimaryAgent::kRandom, PrimaryExchange::kCyclic>},
+    {"Prefix", MakePrefix<EntryChoice::kHashed>},
+    {"Prefix-Nearest", MakePrefix<EntryChoice::kNearest>},
 };
 
 // Time of the last of `count` multicasts to `size` destinations each, mean

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "routing/plans/agent_schedule.h"
 #include "runtime/base/check.h"
+#include "runtime/base/hash.h"
 
 namespace dogged {
 namespace {
@@ -21,6 +22,9 @@ constexpr absl::string_view kNames[kMulticastPlanCount] = {
 // More hops than this from one agent cost more than the level that they save.
 constexpr int kKnomialRadix = 4;
 
+// Differs: [MC] sends by way of the table's entry always. Here an entry that is
+// no destination is replaced by a destination behind it, so that a multicast
+// takes one message for each destination. Such a hop shares the same digits.
 class PrefixPlanner : public Planner {
  public:
   // Every hop looks each target up by itself.
@@ -33,7 +37,8 @@ class PrefixPlanner : public Planner {
       by_hop[scene.NextHopTo(target)].push_back(target);
     }
     std::vector<Branch> branches;
-    for (auto& [hop, behind] : by_hop) {
+    for (auto& [entry, behind] : by_hop) {
+      const AgentId hop = HopAmong(scene.self(), entry, behind);
       branches.push_back({hop, std::move(behind)});
     }
     // The branch with most to forward goes first.
@@ -42,6 +47,22 @@ class PrefixPlanner : public Planner {
                        return a.targets.size() > b.targets.size();
                      });
     return branches;
+  }
+
+ private:
+  // `entry` if it is among `targets`, else one of them by a hash, so that
+  // sources burden different agents.
+  static AgentId HopAmong(AgentId self, AgentId entry,
+                          absl::Span<const AgentId> targets) {
+    const auto weight = [self](AgentId id) {
+      return Mix64(self.value(), id.value());
+    };
+    AgentId best = targets[0];
+    for (AgentId target : targets) {
+      if (target == entry) return entry;
+      if (weight(target) > weight(best)) best = target;
+    }
+    return best;
   }
 };
 

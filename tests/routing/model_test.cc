@@ -13,6 +13,7 @@
 #include "routing/model/chain_order.h"
 #include "routing/model/multi_multicast.h"
 #include "routing/model/pipeline.h"
+#include "routing/model/prefix_multicast.h"
 #include "routing/model/scale.h"
 #include "routing/model/switch_network.h"
 #include "routing/model/wormhole.h"
@@ -135,7 +136,7 @@ TEST(Schedules, ReachEveryDestinationOnce) {
     Rng rng(seed);
     const SwitchNetwork network =
         SwitchNetwork::Random(rng, 2 + static_cast<int>(rng.Below(20)), 3, 4);
-    for (int scheme = 0; scheme < 6; ++scheme) {
+    for (int scheme = 0; scheme < 8; ++scheme) {
       SCOPED_TRACE(scheme);
       std::vector<MulticastSchedule> all;
       for (int m = 0; m < 5; ++m) {
@@ -149,6 +150,10 @@ TEST(Schedules, ReachEveryDestinationOnce) {
           all.push_back(CcoMulticast(network, source, to));
         } else if (scheme == 5) {
           all.push_back(SpccoMulticast(network, source, to));
+        } else if (scheme > 5) {
+          all.push_back(PrefixMulticast(
+              network, source, to,
+              scheme == 6 ? EntryChoice::kHashed : EntryChoice::kNearest));
         } else {
           all.push_back(AgentMulticast(
               network, source, to,

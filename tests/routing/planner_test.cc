@@ -132,10 +132,8 @@ TEST(Planner, TreesAreWhatTheySay) {
         deepest = std::max(deepest, tree.depth.at(target));
         latest = std::max(latest, tree.received_at.at(target));
       }
-      if (plan != MulticastPlan::kPrefix) {
-        // Only destinations relay.
-        EXPECT_EQ(tree.depth.size(), targets.size() + 1 - targets.empty());
-      }
+      // Only destinations relay.
+      EXPECT_EQ(tree.depth.size(), targets.size() + 1 - targets.empty());
       const auto count = static_cast<int>(targets.size());
       if (plan == MulticastPlan::kFlat) {
         EXPECT_LE(deepest, 1);
@@ -158,33 +156,68 @@ TEST(Planner, TreesAreWhatTheySay) {
   }
 }
 
-// Each of the two trees is as deep as a binary tree must be; an agent that
-// sends in one is a leaf of the other, so no agent sends more than it gets. For
-// all targets behind a next hop it writes to that hop alone.
-TEST(Planner, PrefixWritesToNextHops) {
+// Each message is for all targets behind an entry of the table, and goes to one
+// of them: to the entry if it is one, so that an agent has few neighbours.
+TEST(Planner, PrefixSendsNoMoreThanAMessageForEachTarget) {
   int64_t relayed = 0;
+  int64_t replaced = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng(seed);
     const View view = RandomView(rng, 3, 4, 40);
     const Scene scene(view.members()[0].id, view, /*at_source=*/true);
     std::vector<AgentId> targets;
     for (size_t i = 1; i < view.members().size(); ++i) {
-      targets.push_back(view.members()[i].id);
+      if (rng.Chance(0.5)) targets.push_back(view.members()[i].id);
     }
     size_t placed = 0;
+    std::set<AgentId> entries;
     for (const Branch& branch :
          PlannerOf(MulticastPlan::kPrefix).Split(scene, targets)) {
       placed += branch.targets.size();
       relayed += branch.targets.size() > 1 ? 1 : 0;
+      const AgentId entry = scene.NextHopTo(branch.targets[0]);
+      EXPECT_TRUE(entries.insert(entry).second) << "seed " << seed;
       for (const AgentId target : branch.targets) {
-        EXPECT_EQ(scene.NextHopTo(target), branch.hop) << "seed " << seed;
+        EXPECT_EQ(scene.NextHopTo(target), entry) << "seed " << seed;
       }
+      const auto is_target = [&branch](AgentId id) {
+        return std::count(branch.targets.begin(), branch.targets.end(), id) > 0;
+      };
+      EXPECT_TRUE(is_target(branch.hop)) << "seed " << seed;
+      EXPECT_TRUE(branch.hop == entry || !is_target(entry)) << "seed " << seed;
+      replaced += branch.hop == entry ? 0 : 1;
     }
     EXPECT_EQ(placed, targets.size());
   }
   EXPECT_GT(relayed, 0);
+  EXPECT_GT(replaced, 0);
 }
 
+// A destination that stands in for an entry differs from source to source.
+TEST(Planner, SourcesPutDifferentDestinationsForAnEntry) {
+  Rng rng(5);
+  const View view = RandomView(rng, 2, 6, 64);
+  std::vector<AgentId> targets;
+  for (const Member& member : view.members()) {
+    if (member.topology_id.digit(0) == 1 && rng.Chance(0.3)) {
+      targets.push_back(member.id);
+    }
+  }
+  ASSERT_GT(targets.size(), 5);
+  std::set<AgentId> hops;
+  for (const Member& source : view.members()) {
+    if (source.topology_id.digit(0) != 0) continue;
+    for (const Branch& branch :
+         PlannerOf(MulticastPlan::kPrefix)
+             .Split(Scene(source.id, view, true), targets)) {
+      hops.insert(branch.hop);
+    }
+  }
+  EXPECT_GT(hops.size(), 3);
+}
+
+// Each of the two trees is as deep as a binary tree must be; an agent that
+// sends in one is a leaf of the other, so no agent sends more than it gets.
 TEST(Planner, TwoTreesShareTheWork) {
   Rng rng(7);
   for (int64_t count = 2; count < 130; ++count) {
