@@ -33,6 +33,13 @@ TEST(PointCost, GrowsWithTasksAndUsesAndFallsWithWorkers) {
             "about 0.14 s in one process, about 4.5 s on agents");
 }
 
+TEST(PointCost, ACheckTakesMicrosecondsATask) {
+  EXPECT_EQ(SerialTimeOf(0), absl::ZeroDuration());
+  EXPECT_GT(SerialTimeOf(1'000'000),
+            5 * PointCostOf(Points(1'000'000, 1, false), 1)->in_one_process);
+  EXPECT_LT(SerialTimeOf(1'000'000), absl::Seconds(10));
+}
+
 // Readers of one label wait together, and more workers don't help them.
 TEST(PointCost, ReadersOfOneLabelWait) {
   Program apart = Points(1'000'000, 2, false);

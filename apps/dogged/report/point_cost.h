@@ -3,6 +3,7 @@
 #ifndef DOGGED_APPS_DOGGED_REPORT_POINT_COST_H_
 #define DOGGED_APPS_DOGGED_REPORT_POINT_COST_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,10 @@ std::optional<PointCost> PointCostOf(const Program& program, int workers);
 
 // "about 9 s in one process, about 2 min on agents".
 std::string PointCostText(const PointCost& cost);
+
+// The time that so many of them take one by one, interpreted, as --check runs
+// what is no stencil.
+absl::Duration SerialTimeOf(int64_t tasks);
 
 }  // namespace dogged
 

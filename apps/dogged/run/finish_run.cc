@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/process/answer.h"
@@ -14,9 +15,11 @@
 #include "apps/dogged/report/judge.h"
 #include "apps/dogged/report/lu_words.h"
 #include "apps/dogged/report/outputs_json.h"
+#include "apps/dogged/report/point_cost.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/interrupt.h"
 #include "apps/output/run_text.h"
+#include "dsl/lower/nest_lowering.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/rounds.h"
 
@@ -61,6 +64,21 @@ void PrintDifferences(const dsl::SerialOutcome& serial,
         DifferenceSentence(ours[i].array, *value, serial.values[i]);
     if (!words.empty()) std::fprintf(stderr, "%s\n", words.c_str());
   }
+}
+
+// Says how long the check takes that runs by points a program which ran in
+// tiles of its loop nests. `needed` tasks; 0 while nobody knows.
+void PrintIfSlow(const Job& job, int64_t needed, ProgressPrinter& to) {
+  constexpr absl::Duration kLong = absl::Seconds(5);
+  if (!absl::StartsWith(job.lowering, dsl::kLoopNest)) return;
+  const absl::Duration time = SerialTimeOf(needed);
+  if (needed > 0 && time < kLong) return;
+  const std::string how_long =
+      needed > 0 ? absl::StrCat(needed, " tasks, about ", HumanElapsed(time))
+                 : std::string("some microseconds each");
+  to.PrintLine(absl::StrCat(
+      "check: loop nests are held to their points, which run one by one: ",
+      how_long, "; the outputs are written, and an interrupt leaves them so"));
 }
 
 }  // namespace
@@ -120,9 +138,13 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     SystemClock clock;
     std::optional<ProgressPrinter> waiting(std::in_place);
     waiting->Wait("check: running it again, serially");
+    bool is_told = false;
     const auto serial = dsl::SerialRun(
         program.text, program.options, kernels.registry(), diagnostics,
         [&](int64_t done, int64_t needed) {
+          if (!std::exchange(is_told, true)) {
+            PrintIfSlow(program.job, needed, *waiting);
+          }
           waiting->Update(clock.Now(), {.done = done, .needed = needed});
         });
     waiting.reset();
