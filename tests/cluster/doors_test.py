@@ -88,8 +88,8 @@ class Cluster(Standing):
         words, errors = self.call("fetch", job, *outputs, "--json", at=at)
         return json.loads(words), errors
 
-    def refused(self, expect, *arguments, says):
-        words, errors = self.call(*arguments, expect=expect)
+    def refused(self, expect, *arguments, says, at=0):
+        words, errors = self.call(*arguments, expect=expect, at=at)
         for part in says:
             check(f"no word of {part!r}", part in errors, words + errors)
         check("more than an error", errors.startswith("error: "), errors)
@@ -481,6 +481,31 @@ def case_get():
         cluster.call("wait", tiled)
         cluster.refused(2, "get", tiled, "phi(3)(T)",
                         says=["lies in tiles", "dogged fetch"])
+
+
+def case_get_lost():
+    """Results of which all copies died are made again for `get`, too."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(4):
+            cluster.start()
+        job = cluster.submit(*stencil(cluster))
+        cluster.call("wait", job)
+        cluster.fetched(job, "phi=phi.npy")
+        numbers = array.array("d", read(cluster.path("phi.npy"))[-21 * 8:])
+        for agent in cluster.agents[:3]:
+            agent.kill()
+            agent.wait()
+        cluster.refused(1, "get", job, "phi(3)(7)", at=3, says=[
+            "phi(3)(7) is at no agent any more", "phi(0:20)(20)"])
+        said = ""
+        for i, number in enumerate(numbers):
+            words, errors = cluster.call("get", job, f"phi({i})(T)", at=3,
+                                         timeout=60)
+            check("another value", float(words.split(" = ")[1]) == number,
+                  f"{words} {number}")
+            said += errors
+        check("no word of results that were lost",
+              "ran again for results that were lost" in said, said)
 
 
 def case_watch():

@@ -131,11 +131,16 @@ absl::Status ClusterClient::Submit(const Job& job, SubmissionId submission,
 }
 
 absl::Status ClusterClient::Attach(const JobRecord& record,
-                                   const Relations& relations) {
+                                   const Relations& relations,
+                                   const std::vector<Label>& labels) {
   record_ = record;
   rounds_.emplace(relations);
   rounds_->Raise(record.round, record.is_last_round);
-  if (rounds_->HasEnded()) results_.List(*rounds_);
+  if (!labels.empty()) {
+    results_.List(labels);
+  } else if (rounds_->HasEnded()) {
+    results_.List(*rounds_);
+  }
   const absl::Status said = SendAll();
   if (said.ok()) return said;
   return FailOver(said);

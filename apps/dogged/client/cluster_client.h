@@ -75,8 +75,10 @@ class ClusterClient {
                       const JobOptions& options, const Relations& relations,
                       uint64_t text_hash);
   // Collects the results of a job that the cluster has, as of Submit(); nobody
-  // gives it inputs. `relations` outlives the client.
-  absl::Status Attach(const JobRecord& record, const Relations& relations);
+  // gives it inputs. `relations` outlives the client. Of a job that is done it
+  // can be some of its results alone: `labels`, if there are any.
+  absl::Status Attach(const JobRecord& record, const Relations& relations,
+                      const std::vector<Label>& labels = {});
   // The value of a job, from any agent that has it, which becomes the contact.
   // Errors: kNotFound if no agent has it; kInvalidArgument if it can't be read.
   absl::StatusOr<Job> FetchJob(const Digest& hash);

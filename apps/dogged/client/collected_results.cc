@@ -49,6 +49,11 @@ void CollectedResults::List(const Rounds& rounds) {
   AskForAllMissing();
 }
 
+void CollectedResults::List(const std::vector<Label>& labels) {
+  missing_.insert(labels.begin(), labels.end());
+  AskForAllMissing();
+}
+
 absl::StatusOr<Value> CollectedResults::Find(const Label& label) const {
   const auto it = found_.find(label);
   if (it == found_.end()) return Value();

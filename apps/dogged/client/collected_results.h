@@ -40,6 +40,8 @@ class CollectedResults {
 
   // The results that `rounds`, which has ended, demands are missing.
   void List(const Rounds& rounds);
+  // Only these of them are.
+  void List(const std::vector<Label>& labels);
   bool HasMissing() const { return !missing_.empty(); }
   // None if it has not come. Errors: as ResultFile::Read().
   absl::StatusOr<Value> Find(const Label& label) const;

@@ -1,6 +1,5 @@
 #include "apps/dogged/jobs/fetch_command.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -17,29 +16,23 @@
 #include "apps/dogged/client/result_room.h"
 #include "apps/dogged/jobs/agent_writers.h"
 #include "apps/dogged/jobs/fetched_job.h"
+#include "apps/dogged/jobs/result_fetch.h"
 #include "apps/dogged/keys/key_choice.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/dogged/report/outputs_json.h"
-#include "apps/dogged/report/progress_printer.h"
 #include "apps/dogged/run/finish_run.h"
 #include "apps/dogged/run/interrupt.h"
 #include "apps/dogged/run/loaded_program.h"
 #include "apps/dogged/run/not_finite.h"
-#include "apps/dogged/run/run_progress.h"
-#include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {
 namespace {
-
-// A job that is done, of which no result comes and no task ends for so long,
-// gives no more.
-constexpr absl::Duration kSilenceMax = absl::Seconds(60);
 
 absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
                              std::vector<Output>& outputs) {
@@ -58,97 +51,6 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
   }
   return SetLabels(std::move(labels), outputs);
 }
-
-// Fetch: the results of a job on their way here.
-class Fetch {
- public:
-  Fetch(ClusterClient& client, NamedJob named, const Job& job)
-      : client_(client),
-        named_(std::move(named)),
-        relations_(job.program),
-        executed_(named_.job.stats.tasks_executed),
-        was_done_(named_.record().state == JobState::kDone) {}
-
-  absl::Status Run() {
-    if (was_done_ && named_.job.keep_left_ms > 0 &&
-        named_.job.kept_labels == 0) {
-      std::fprintf(stderr,
-                   "the results of %s were dropped for want of room; they are "
-                   "made again\n",
-                   named_.ToWords().c_str());
-    }
-    DOGGED_RETURN_IF_ERROR(client_.Attach(named_.record(), relations_));
-    ProgressPrinter progress;
-    absl::Time moved = clock_.Now();
-    int64_t known = 0;
-    while (true) {
-      if (client_.HasAll()) {
-        DOGGED_ASSIGN_OR_RETURN(const bool has_all, client_.CopyLent());
-        // Commands that follow may ask for the job's end.
-        if (has_all && named_.record().state == JobState::kDone) break;
-      }
-      if (IsInterrupted()) {
-        return absl::CancelledError(absl::StrCat(
-            "interrupted: nothing of ", named_.ToWords(), " was written"));
-      }
-      DOGGED_RETURN_IF_ERROR(client_.Collect(kPollInterval));
-      auto now = PollNamedJob(client_, named_.record().hash);
-      if (now.empty()) continue;
-      named_ = std::move(now.front());
-      DOGGED_RETURN_IF_ERROR(EndOf(named_.record()));
-      DOGGED_RETURN_IF_ERROR(CheckLoss());
-      const int64_t moves =
-          client_.found_count() + named_.job.stats.tasks_executed;
-      if (std::exchange(known, moves) != moves ||
-          named_.record().state == JobState::kRunning) {
-        moved = clock_.Now();
-      }
-      if (clock_.Now() - moved > kSilenceMax) {
-        return absl::DataLossError(absl::StrCat(
-            "results of ", named_.ToWords(),
-            " are lost with the agents that had them, and are not made again; "
-            "submit it again"));
-      }
-      Show(progress);
-    }
-    const int64_t again = named_.job.stats.tasks_executed - executed_;
-    if (was_done_ && again > 0) {
-      std::fprintf(stderr, "%lld task%s ran again for results that were lost\n",
-                   static_cast<long long>(again), again == 1 ? "" : "s");
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  // Results that died with their agents are made again, unless an agent says
-  // that it can't.
-  absl::Status CheckLoss() const {
-    if (named_.record().state != JobState::kDone || named_.job.note.empty() ||
-        client_.HasAll()) {
-      return absl::OkStatus();
-    }
-    return absl::DataLossError(absl::StrCat(
-        "results of ", named_.ToWords(),
-        " are lost with the agents that had them, and can't be made again: ",
-        named_.job.note, "; submit it again with the same inputs"));
-  }
-
-  void Show(ProgressPrinter& progress) {
-    if (was_done_) return;
-    Progress moment{
-        .done = std::min(named_.job.stats.tasks_done, named_.job.tasks_needed),
-        .needed = named_.job.tasks_needed};
-    NotePlace(relations_.program(), client_.rounds().time(), moment);
-    progress.Update(clock_.Now(), moment);
-  }
-
-  ClusterClient& client_;
-  NamedJob named_;
-  const Relations relations_;
-  const int64_t executed_;  // before
-  const bool was_done_;
-  SystemClock clock_;
-};
 
 // Waits until the job has ended; `named` is how it ended.
 absl::Status AwaitDone(ClusterClient& client, NamedJob& named) {
@@ -296,7 +198,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
       return code;
     }
   }
-  const absl::Status fetched = Fetch(*client, *named, loaded.job).Run();
+  const absl::Status fetched = ResultFetch(*client, *named, loaded.job).Run();
   if (!fetched.ok()) return PrintError(fetched);
   const auto find = [&client](const Label& label) -> absl::StatusOr<Value> {
     DOGGED_ASSIGN_OR_RETURN(Value value, client->Find(label));

@@ -13,11 +13,14 @@
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/jobs/fetched_job.h"
+#include "apps/dogged/jobs/result_fetch.h"
 #include "apps/dogged/jobs/watched_labels.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/report/outputs.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/relations.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged {
 namespace {
@@ -32,6 +35,37 @@ nlohmann::ordered_json NumberJson(const Value& value) {
   return NumberText(value);
 }
 
+// The job is done, and the label is one of its results.
+bool IsResultOf(const NamedJob& named, const Job& job, const Label& label) {
+  if (named.record().state != JobState::kDone) return false;
+  const Relations relations(job.program);
+  Rounds rounds(relations);
+  rounds.Raise(named.record().round, named.record().is_last_round);
+  return rounds.HasEnded() && rounds.ResultsAt(label) > 0;
+}
+
+// The value of the label from an agent that has it. Results of a job that is
+// done are made again.
+absl::StatusOr<Value> Take(const NamedLabels& asked, const Label& label) {
+  ClusterClient& client = *asked.client;
+  const NamedJob& named = asked.named;
+  DOGGED_ASSIGN_OR_RETURN(const auto held,
+                          client.TakeHeld(named.record().job(), {label}));
+  if (!held.empty()) return held.front().second;
+  const Program& program = asked.job.program;
+  if (IsResultOf(named, asked.job, label)) {
+    DOGGED_RETURN_IF_ERROR(ResultFetch(client, named, asked.job).Run({label}));
+    return client.Find(label);
+  }
+  return absl::AbortedError(absl::StrCat(
+      program.LabelText(label),
+      named.record().state == JobState::kRunning
+          ? " is at no agent now: it is not made yet, or was used up and "
+            "dropped"
+          : absl::StrCat(" is at no agent any more; results of this job are ",
+                         ResultWords(program))));
+}
+
 absl::Status Get(const ClusterOptions& options,
                  const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
@@ -42,21 +76,8 @@ absl::Status Get(const ClusterOptions& options,
         options.label, " are ", labels.size(),
         " labels: name one by its indices, or `dogged fetch` them"));
   }
-  DOGGED_ASSIGN_OR_RETURN(const auto held,
-                          client->TakeHeld(named.record().job(), labels));
-  if (held.empty()) {
-    const std::string name = job.program.LabelText(labels.front());
-    return absl::AbortedError(
-        named.record().state == JobState::kRunning
-            ? absl::StrCat(name,
-                           " is at no agent now: it is not made yet, or "
-                           "was used up and dropped")
-            : absl::StrCat(name,
-                           " is at no agent any more; results of this "
-                           "job are ",
-                           ResultWords(job.program)));
-  }
-  const auto& [label, value] = held.front();
+  const Label& label = labels.front();
+  DOGGED_ASSIGN_OR_RETURN(const Value value, Take(asked, label));
   if (options.json) {
     nlohmann::ordered_json out = {
         {"job", named.hash},
