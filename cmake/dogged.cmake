@@ -76,7 +76,7 @@ endfunction()
 dogged_make_pch(NAME dogged_pch FLAGS -fPIC)
 dogged_make_pch(NAME dogged_executable_pch FLAGS -fPIE)
 
-# Half of the time of a unit goes to headers that its neighbours read as well.
+# Much of the time of a unit goes to headers that its neighbours read as well.
 # tests/lint/names.py keeps names of one source out of another.
 function(dogged_use_unity target)
   if(DOGGED_UNITY)

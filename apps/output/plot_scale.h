@@ -30,8 +30,8 @@ Scale IndexScale(int64_t first, int64_t count, int tick_count);
 // lightness too, so that it also reads in grey.
 Colour MapColour(double share);
 
-// Of numbers of either sign, 0 of which is at 0.5: blue below it, nearly white,
-// brown above. As dark at both ends.
+// Colours for numbers of either sign, with 0 at 0.5: blue below it, nearly
+// white, brown above. As dark at both ends.
 Colour SignedColour(double share);
 
 }  // namespace dogged

@@ -30,7 +30,7 @@ static_assert(std::endian::native == std::endian::little,
               "values are written to chunks as they lie in memory");
 
 constexpr absl::string_view kMetadata = "zarr.json";
-// Of a store, at most: longer ones are no array's.
+// The longest description of a store; an array has none longer.
 constexpr int64_t kMetadataBytesMax = 1 << 20;
 
 absl::string_view TypeName(ElementType type) {

@@ -23,7 +23,7 @@ struct TakenParameter {
 
 // The parameters of `tree` that name inputs of which a file is there, but for
 // those that `options` give: the values with which the program wants files of
-// these `shapes`, by array. One extent has to depend on such a parameter alone,
+// these `shapes`, by array. An extent has to depend on such a parameter alone,
 // and to grow by the same number with each step of it. Errors: values that
 // differ, none that fits, or several. A program that has errors itself gets any
 // values: its check tells.

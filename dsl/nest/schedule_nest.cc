@@ -32,7 +32,7 @@ namespace {
 struct Attempt {
   int coefficient_max = -1;  // of an index in a hyperplane; -1: any
   uint64_t steps_max = 0;
-  // One hyperplane that carries what it can, in place of a band.
+  // A single hyperplane that carries what it can, in place of a band.
   bool is_single = false;
 };
 

@@ -33,7 +33,7 @@ class HealthPort {
  public:
   static constexpr int64_t kRequestBytesMax = 4096;
   static constexpr int64_t kConnectionsMax = 64;
-  // Of a connection, for all that it has to say and to hear.
+  // The time of a connection, for all that it has to say and to hear.
   static constexpr absl::Duration kTime = absl::Seconds(5);
 
   // Errors: as ControlPort::Listen(). `clock` outlives the port.

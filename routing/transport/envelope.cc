@@ -8,7 +8,7 @@ namespace dogged {
 namespace {
 
 constexpr uint32_t kEnvelopeMagic = 0x44474f44;  // "DOGD"
-// Of the envelope alone, see docs/WIRE.md.
+// The layout of the envelope alone, see docs/WIRE.md.
 constexpr uint8_t kVersion = 1;
 constexpr int64_t kChecksumOffset = Envelope::kBytes - 8;
 

@@ -17,7 +17,7 @@ import source
 APART = ("apps/dogged_bench", "tests")
 
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace\n", re.M | re.S)
-# Of what begins in the first column: constants, types, functions.
+# Names that begin in the first column: constants, types, functions.
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)")
 ALIAS = re.compile(r"using (\w+) =")
 OTHER = re.compile(r"(?:\w[\w:<>,&*\s]*?[\s&*>])?(?<!::)\b(\w+)"

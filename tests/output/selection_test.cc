@@ -199,7 +199,7 @@ TEST(ExtractSelection, IndicesMayBeAStepApart) {
   EXPECT_EQ(grid.step, (IndexVector{2, 1}));
 }
 
-// Of labels that there are, and of all of these.
+// Steps over labels that there are, and over all of these.
 TEST(ExtractSelection, StepsMayBeWider) {
   Field field;  // phi(1:7:2)(2:4)(9)
   field.view.upper[0] = 7;

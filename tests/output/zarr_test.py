@@ -154,7 +154,7 @@ def time_first(runs):
               extra=turned)
     found = np.load(runs.path("a.npy"))
     assert np.array_equal(found, np.moveaxis(plain, -1, 0))
-    # Of one time step nothing is moved, of other arrays the last index.
+    # Nothing is moved for one time step, for other arrays the last index.
     runs.both("u(:)(:)(1:5)(3)", ["x", "y", "z"], [0, 3, 1], extra=turned)
     runs.both("k", ["y", "x"], [2, 1], extra=turned)
     said = runs.run(("f(3:5)(0:4:2)", "f.vti"), ("f(3:5)(0:4:2)", "f.npy"),

@@ -238,7 +238,7 @@ TEST(Membership, AgentThatHearsNobodyGivesUpItself) {
   }
 }
 
-// Of neighbouring versions each fits the other, and the first not the third.
+// Each of two neighbouring versions fits the other; the first not the third.
 TEST(Membership, AllMembersHaveAVersionOfTheWireInCommon) {
   Network network(17);
   const AgentId first = network.Add(1, {}, {.oldest = 1, .newest = 1});

@@ -57,7 +57,7 @@ Sample Open(const Message& message) {
           .is_open = true};
 }
 
-// Of a pair of functions.
+// A message by a pair of functions.
 template <typename Body>
 Sample Open(const Body& body, Bytes (*encode)(const Body&),
             absl::StatusOr<Body> (*decode)(absl::string_view)) {
@@ -70,7 +70,7 @@ Sample Open(const Body& body, Bytes (*encode)(const Body&),
           .is_open = true};
 }
 
-// Of one label or of many.
+// A body of one label or of many.
 template <typename Body>
 Sample Many(const std::vector<Body>& bodies, Bytes (*encode)(const Body&),
             absl::StatusOr<std::vector<Body>> (*decode)(absl::string_view)) {

@@ -351,7 +351,7 @@ class AgentProcess {
     const bool has_joined = sources_.contacts().has_joined();
     const std::string& too_far = sources_.contacts().too_far();
     if (!has_joined && !said_ready_ && !too_far.empty()) {
-      // Of no use beside the ones that it was to join, now and later.
+      // This agent is of no use beside those that it was to join.
       join_status_ =
           absl::FailedPreconditionError(absl::StrCat("can't join: ", too_far));
       agent.Leave(clock_.Now());

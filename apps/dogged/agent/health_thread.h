@@ -63,7 +63,7 @@ class HealthThread {
   std::atomic<bool> is_ending_{false};
   std::mutex mutex_;
   std::string not_ready_;  // by mutex_
-  // Of the thread.
+  // The thread alone uses these.
   int64_t seen_turns_ = 0;
   bool is_stuck_ = false;
   PolledDeadlines stuck_at_;
