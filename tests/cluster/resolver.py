@@ -22,7 +22,7 @@ class Resolver(threading.Thread):
         super().__init__(daemon=True)
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((address, 53))
-        self.name = name
+        self.known = name  # a thread has a name of its own
         self.records = lambda: []  # None: no answer at all
         self.questions = 0
 
@@ -30,7 +30,7 @@ class Resolver(threading.Thread):
         while True:
             question, sender = self.socket.recvfrom(512)
             self.questions += 1
-            is_known = self.name in (None, name_of(question))
+            is_known = self.known in (None, name_of(question))
             records = self.records() if is_known else []
             if records is None:
                 continue

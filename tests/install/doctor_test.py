@@ -102,6 +102,10 @@ def case_version():
           == facts)
     head = [facts.pop(key) for key in ("schema", "command", "status")]
     check("head", head == [1, "version", 0], head)
+    wire = facts.pop("wire")
+    check("wire", 1 <= wire["oldest"] <= wire["newest"], wire)
+    check("wire is not in the text", str(wire["newest"]) in next(
+        line for line in text.splitlines() if line.startswith("wire")), text)
     for key, value in facts.items():
         words = value if isinstance(value, list) else [value]
         check(f"{key} is empty", words and all(words), facts)
