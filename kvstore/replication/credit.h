@@ -31,8 +31,10 @@ class Credit {
         multicast_(multicast) {}
 
   bool Has(AgentId agent) const { return Given(agent) < bytes_max_; }
+  // Nothing waits for it.
+  bool HasAll(AgentId agent) const { return Given(agent) == 0; }
   // A demanded value may be sent to it: in any case where nothing waits.
-  bool MayHave(AgentId agent) const { return Has(agent) || Given(agent) == 0; }
+  bool MayHave(AgentId agent) const { return Has(agent) || HasAll(agent); }
   void Use(AgentId agent, const Label& label, int64_t bytes) {
     pushed_bytes_[agent] += bytes;
     if (bytes >= kNotedBytes) under_way_[agent][label] = now_;

@@ -46,9 +46,10 @@ void CutSchedule::BeginPass(absl::Time now, bool is_busy) {
 }
 
 absl::Time CutSchedule::NextRoom() const {
-  if (HasRoom()) return now_;
-  return now_ + absl::Seconds(-allowance_ / BytesPerSecond()) +
-         absl::Milliseconds(1);
+  if (allowance_ > 0) return now_;
+  const absl::Duration soon = absl::Milliseconds(1);
+  if (!is_busy_) return now_ + soon;  // the links may be idle by then
+  return now_ + absl::Seconds(-allowance_ / BytesPerSecond()) + soon;
 }
 
 absl::Duration CutSchedule::CostOf(int64_t labels, int64_t bytes) const {

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 
 namespace dogged {
@@ -64,12 +65,15 @@ class CutSchedule {
   // The links take so many bytes a second; 0: unknown.
   void SetRate(double bytes_per_second);
 
-  // A pass of the loop. An idle agent copies as fast as the links can.
+  // A pass of the loop. An idle agent copies as fast as the links can, and
+  // whatever their rate is said to be where they are idle, too.
   void BeginPass(absl::Time now, bool is_busy);
   // Bytes of copies may be sent now.
-  bool HasRoom() const { return allowance_ > 0; }
+  bool HasRoom(absl::FunctionRef<bool()> are_links_idle) const {
+    return allowance_ > 0 || (!is_busy_ && are_links_idle());
+  }
   void NoteSent(int64_t bytes) { allowance_ -= static_cast<double>(bytes); }
-  // When HasRoom() is true again.
+  // When HasRoom() may be true again.
   absl::Time NextRoom() const;
 
   // A cut is to begin, where so many labels wait, the cut would have so many

@@ -148,6 +148,16 @@ void Replication::LookAtLinks(absl::Time now) {
   if (are_bytes_) held_bytes_ = labels_.shard.BytesInMemory();
 }
 
+bool Replication::HasRoom() const {
+  if (!are_bytes_) return true;
+  return cuts_.HasRoom([this] {
+    const auto& members = labels_.places.placement().members();
+    return std::all_of(members.begin(), members.end(), [this](const auto& m) {
+      return m.agent == job_.self || sender_.IsIdle(m.agent);
+    });
+  });
+}
+
 void Replication::QueueCopies(absl::Time now, const Label& label) {
   if (labels_.places.HoldersOf(label).size() <= 1) return;
   LookAtLinks(now);
@@ -198,7 +208,7 @@ void Replication::SendCopies(const Pass& pass) {
                           StopAwaiting(pass.now, *entry);
                           return false;
                         });
-  while (!are_bytes_ || cuts_.HasRoom()) {
+  while (HasRoom()) {
     const std::optional<Label> label = copy_queue_.Take();
     if (!label.has_value()) break;
     SendCopyOf(pass, *label);
@@ -249,7 +259,7 @@ void Replication::SendCut(const Pass& pass) {
     cuts_.NoteCut(cut_queue_.cut_count(), bytes);
   }
   int taken = 0;
-  while (cuts_.HasRoom() && taken < kCopiesAPass) {
+  while (HasRoom() && taken < kCopiesAPass) {
     const std::optional<Label> label = cut_queue_.Take();
     if (!label.has_value()) break;
     SendCopyOf(pass, *label);

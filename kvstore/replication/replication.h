@@ -78,6 +78,7 @@ class Replication {
   void BindAtHome(const Pass& pass, const Label& label, const Value& value,
                   AgentId from);
   void LookAtLinks(absl::Time now);
+  bool HasRoom() const;  // for another copy
   // Has no copy, and is announced from here on if nobody answers.
   void StopAwaiting(absl::Time now, LabelEntry& entry);
   bool JoinsCut(absl::Time now, const Label& label, int64_t& bytes);

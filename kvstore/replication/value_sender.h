@@ -33,6 +33,8 @@ class ValueSender {
   void SendDeferred(const Pass& pass);  // as far as there is credit
   // Until `agent` would have so many bytes, behind all that waits for it.
   absl::Duration TimeToSend(AgentId agent, int64_t bytes) const;
+  // No bytes wait for `agent`.
+  bool IsIdle(AgentId agent) const { return credit_.HasAll(agent); }
   bool IsOnItsWay(AgentId to, const Label& label) const {
     return credit_.IsUnderWay(to, label) || deferred_.Has(to, label);
   }

@@ -11,6 +11,8 @@ constexpr absl::Duration kFilling = absl::Milliseconds(100);
 constexpr absl::Duration kRateWindow = absl::Milliseconds(50);
 // Windows of this time count as much as all that came before.
 constexpr absl::Duration kMemory = absl::Seconds(1);
+// A rate says something about the link for so long.
+constexpr absl::Duration kTrust = absl::Seconds(5);
 
 }  // namespace
 
@@ -25,6 +27,7 @@ void LinkRates::Sample(absl::Time now, AgentId peer, int64_t sent,
   const bool was_full = taken < std::exchange(link.sent, sent);
   if (!was_full || now < link.since + kFilling) {
     if (!was_full) link.since = now;
+    if (now - link.seen > kTrust) link.rate = 0;
     link.begin = now;
     link.taken = taken;
     return;
@@ -36,6 +39,7 @@ void LinkRates::Sample(absl::Time now, AgentId peer, int64_t sent,
   const double weight =
       link.rate == 0 ? 1 : 1 - std::exp2(-absl::FDivDuration(window, kMemory));
   link.rate += weight * (rate - link.rate);
+  link.seen = now;
   link.begin = now;
   link.taken = taken;
 }

@@ -1,7 +1,10 @@
 // LinkRates: how many bytes a second each peer takes, learned from this
 // agent's own traffic. A link shows its rate only while it is never idle, that
 // is while bytes of one sample wait until the next one: a peer whose queue
-// empties is as fast as this agent needs it to be, and has no rate here.
+// empties is as fast as this agent needs it to be, and has no rate here. Nor
+// has one that was full last some seconds ago: the peer may have been slow as it
+// computed, and an agent that sends no faster than a rate that is too low never
+// sees a better one.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_
@@ -32,6 +35,7 @@ class LinkRates {
     absl::Time begin;                           // of the window
     int64_t taken = 0;                          // by the peer, until then
     double rate = 0;
+    absl::Time seen = absl::InfinitePast();  // the rate
   };
   absl::flat_hash_map<AgentId, Link> links_;
 };

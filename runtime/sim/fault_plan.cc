@@ -17,7 +17,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       {"join", &out.join},         {"leave", &out.leave},
       {"regrow", &out.regrow},     {"exchange", &out.exchange},
       {"founders", &out.founders}, {"partition", &out.partition},
-      {"blackout", &out.blackout}, {"stop", &out.stop},
+      {"blackout", &out.blackout}, {"outage", &out.outage},
+      {"leavers", &out.leavers},   {"stop", &out.stop},
       {"split", &out.split},       {"deaf", &out.deaf},
       {"mute", &out.mute},         {"link", &out.link},
       {"large", &out.large},       {"slow", &out.slow},
@@ -44,8 +45,8 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       return absl::InvalidArgumentError(absl::StrCat(
           "fault \"", word,
           "\": expected NAME=COUNT with crash, pair, restart, pause, join, "
-          "leave, regrow, exchange, founders, partition, blackout, stop, "
-          "split, deaf, mute, link, large, "
+          "leave, leavers, regrow, exchange, founders, partition, blackout, "
+          "outage, stop, split, deaf, mute, link, large, "
           "slow, sick, or NAME=PROBABILITY below 1 with drop, duplicate, "
           "reorder, "
           "corrupt"));

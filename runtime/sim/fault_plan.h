@@ -16,6 +16,7 @@ struct FaultPlan {
   int pause = 0;      // stands still for a while
   int join = 0;       // a new agent
   int leave = 0;      // hands over and goes
+  int leavers = 0;    // two agents leave at the same moment
   int regrow = 0;     // one leaves, and its process starts again at once
   int exchange = 0;   // one leaves as another joins, and a third one vanishes
   int founders = 0;   // all of the beginning go, and as many come
@@ -41,8 +42,8 @@ struct FaultPlan {
   static absl::StatusOr<FaultPlan> Parse(absl::string_view text);
   int count() const {
     return crash + pair + restart + pause + join + leave + partition +
-           blackout + outage + regrow + exchange + founders + stop + split +
-           deaf + mute + link + large + slow + sick;
+           blackout + outage + leavers + regrow + exchange + founders + stop +
+           split + deaf + mute + link + large + slow + sick;
   }
 };
 

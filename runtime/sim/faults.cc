@@ -68,6 +68,11 @@ void SimFaults::ScheduleAll() {
   Schedule(plan.leave, [this, victim] {
     if (SimNode* node = victim()) TellToLeave(*node);
   });
+  Schedule(plan.leavers, [this, victim] {
+    for (int i = 0; i < 2; ++i) {
+      if (SimNode* node = victim()) TellToLeave(*node);
+    }
+  });
   Schedule(plan.regrow, [this, victim] {
     SimNode* node = victim();
     if (node == nullptr) return;

@@ -360,7 +360,7 @@ def case_scale():
         cluster.end(founders[1], take_away=False)
         cluster.scale(4)
         cluster.await_progress(0.6)
-        cluster.scale(3)
+        cluster.scale(2)  # two leave at the same moment
         text = until("the job is done",
                      lambda: cluster.exec("wait", "--json", job), seconds=240)
         if cluster.restarts or not all(pod.was_ready for pod in cluster.pods):

@@ -37,6 +37,10 @@ class CutScheduleTest : public testing::Test {
     return seconds;
   }
 
+  bool HasRoom(bool are_links_idle = false) const {
+    return cuts_->HasRoom([=] { return are_links_idle; });
+  }
+
   absl::Time now_ = absl::UnixEpoch();
   std::optional<CutSchedule> cuts_;
 };
@@ -75,7 +79,7 @@ TEST_F(CutScheduleTest, CopiesTakeATenthOfTheLinksAtMost) {
   Pass(absl::Seconds(5));
   int64_t sent = 0;
   for (int pass = 0; pass < 1000; ++pass) {
-    while (cuts_->HasRoom()) {
+    while (HasRoom()) {
       cuts_->NoteSent(1'000'000);
       sent += 1'000'000;
     }
@@ -87,13 +91,27 @@ TEST_F(CutScheduleTest, CopiesTakeATenthOfTheLinksAtMost) {
   sent = 0;
   for (int pass = 0; pass < 1000; ++pass) {
     Pass(absl::Milliseconds(1), /*is_busy=*/false);
-    while (cuts_->HasRoom()) {
+    while (HasRoom()) {
       cuts_->NoteSent(1'000'000);
       sent += 1'000'000;
     }
   }
   EXPECT_NEAR(static_cast<double>(sent), 100e6, 5e6);
   EXPECT_TRUE(cuts_->IsDue(1, 1'000'000'000, 1'000'000'000));
+}
+
+// A rate that was learned while the peer computed is no reason to wait: at 20
+// kB/s a copy of 1 MB would keep the next one waiting for 50 s.
+TEST_F(CutScheduleTest, IdleLinksHaveRoomWhateverTheirRate) {
+  Start({});
+  cuts_->SetRate(20e3);
+  cuts_->NoteSent(1'000'000);
+  EXPECT_FALSE(HasRoom(/*are_links_idle=*/true));
+  EXPECT_GT(cuts_->NextRoom(), now_ + absl::Seconds(400));
+  Pass(absl::Milliseconds(1), /*is_busy=*/false);
+  EXPECT_FALSE(HasRoom());
+  EXPECT_TRUE(HasRoom(/*are_links_idle=*/true));
+  EXPECT_LE(cuts_->NextRoom(), now_ + absl::Milliseconds(1));
 }
 
 TEST_F(CutScheduleTest, ExperienceOfLossesCounts) {

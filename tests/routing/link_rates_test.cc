@@ -64,6 +64,27 @@ TEST(LinkRates, ALinkThatIsIdleInBetweenHasNone) {
   }
 }
 
+// The peer computed, say; nothing shows that later, for an agent that believes
+// sends too little to fill the link.
+TEST(LinkRates, ARateOfLongAgoIsNone) {
+  LinkRates rates;
+  Link link(1e3);
+  link.Run(absl::Seconds(1), 100'000, rates);
+  EXPECT_NEAR(rates.BytesPerSecond(kPeer), 1e3, 100);
+  absl::Time now = absl::UnixEpoch() + absl::Seconds(1);
+  int64_t sent = 100'000'000;
+  const auto run = [&](absl::Duration time) {
+    for (const absl::Time end = now + time; now < end;
+         now += absl::Milliseconds(10)) {
+      rates.Sample(now, kPeer, sent += 10, 0);
+    }
+  };
+  run(absl::Seconds(4));
+  EXPECT_GT(rates.BytesPerSecond(kPeer), 0);
+  run(absl::Seconds(2));
+  EXPECT_EQ(rates.BytesPerSecond(kPeer), 0);
+}
+
 TEST(LinkRates, ARateThatChangesIsLearnedAnew) {
   LinkRates rates;
   Link fast(125e6);

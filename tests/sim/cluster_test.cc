@@ -389,12 +389,13 @@ TEST(Cluster, LeavingRunsNothingTwice) {
 TEST(Cluster, LeavingAndJoiningRunLittleTwice) {
   for (const Job& job : {CholeskyJob(8), QrJob(10), Heat1dJob(101, 20, 8)}) {
     for (const FaultPlan& faults :
-         {FaultPlan{}, FaultPlan{.leave = 2}, FaultPlan{.join = 2}}) {
+         {FaultPlan{}, FaultPlan{.leave = 2}, FaultPlan{.leavers = 1},
+          FaultPlan{.join = 2}}) {
       const Work work =
           RunSeeds(job, {.agents = 5, .faults = faults}, /*seeds=*/40);
       EXPECT_LE(work.executed_per_needed, 1.04)
           << job.program.name << " with " << faults.join << " joining and "
-          << faults.leave << " leaving";
+          << faults.leave << " leaving, " << 2 * faults.leavers << " at once";
     }
   }
 }
