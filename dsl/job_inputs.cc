@@ -11,6 +11,7 @@
 #include "dsl/kernels/point_kernels.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
+#include "runtime/graph/float_kernel.h"
 
 namespace dogged::dsl {
 namespace {
@@ -119,13 +120,14 @@ absl::Status CutInputs(const PointProgram& points, Job& job) {
 }
 
 // Help with a file of another element type. A kernel that is known by name
-// takes no other.
+// takes doubles or floats, all of one type.
 std::string HelpWithType(const PointProgram& points, const PointClass& input,
                          const Value& content) {
   const int32_t array = input.creates.front().array;
   const auto is_of_array = [array](const auto& label) {
     return label.array == array;
   };
+  const absl::string_view held = ElementName(content.type());
   std::string out =
       absl::StrCat(": write it anew:  np.save(file, a.astype('",
                    input.input.element == ElementType::kDouble  ? "<f8"
@@ -138,11 +140,15 @@ std::string HelpWithType(const PointProgram& points, const PointClass& input,
     }
     if (std::any_of(c.uses.begin(), c.uses.end(), is_of_array) ||
         std::any_of(c.creates.begin(), c.creates.end(), is_of_array)) {
-      return absl::StrCat(out, "; kernel ", c.native.kernel,
-                          " takes no other type");
+      const absl::string_view kernel = WrittenName(c.native.kernel);
+      const bool may_be = content.type() != ElementType::kInt64 &&
+                          input.input.element != ElementType::kInt64;
+      return may_be ? absl::StrCat(out, ", or declare all arrays of kernel ",
+                                   kernel, " as ", held)
+                    : absl::StrCat(out, "; kernel ", kernel, " takes no ", held,
+                                   " there");
     }
   }
-  const absl::string_view held = ElementName(content.type());
   return absl::StrCat(out, ", or declare the array as ", held,
                       ", as in  array A(i = 0:N) : ", held);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -127,6 +126,8 @@ struct Factor {
   std::vector<int64_t> rows;
   std::vector<int64_t> firsts;  // of these rows, in the matrix
   int64_t order = 0;
+  // Element type of the tiles as they were found; `tiles` holds doubles.
+  ElementType type = ElementType::kDouble;
 
   const Value& tile(int64_t i, int64_t j) const {
     return tiles[static_cast<size_t>(i * (i + 1) / 2 + j)];
@@ -146,13 +147,16 @@ absl::StatusOr<Factor> LookUp(const Program& program, const Form& form,
     }
     const Value& diagonal = out.tiles.back();
     const bool is_matrix = !diagonal.IsNone() && diagonal.shape().size() == 2;
+    if (is_matrix) out.type = diagonal.type();
     out.rows.push_back(is_matrix ? diagonal.shape()[0] : 0);
     out.firsts.push_back(out.order);
     out.order += out.rows.back();
     for (int64_t j = 0; j <= i; ++j) {
-      DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.TileOfL(i, j),
-                                         out.tile(i, j), out.rows_of(i),
-                                         out.rows_of(j)));
+      Value& tile =
+          out.tiles[Offset(static_cast<size_t>(i), static_cast<size_t>(j))];
+      DOGGED_ASSIGN_OR_RETURN(
+          tile, InDoubles(program, form.TileOfL(i, j), std::move(tile),
+                          out.rows_of(i), out.rows_of(j)));
     }
   }
   return out;
@@ -220,8 +224,8 @@ struct Case {
   absl::StatusOr<Value> Make(int64_t i, int64_t j) const {
     const Label& label = form.TileOfA(i, j);
     DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, factor.rows_of(i),
-                                       factor.rows_of(j)));
+    DOGGED_ASSIGN_OR_RETURN(a, InDoubles(job.program, label, std::move(a),
+                                         factor.rows_of(i), factor.rows_of(j)));
     a = TakeOrCopy(a);
     scale.Apply(a.mutable_span<double>());
     return a;
@@ -326,9 +330,10 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   DOGGED_RETURN_IF_ERROR(Multiply(
       it, -1, x, b,
       [](int64_t, int64_t, const Value&) { return absl::OkStatus(); }));
-  const double unit = static_cast<double>(factor.order) * sum.a.Root() *
-                      std::numeric_limits<double>::epsilon();
-  Verdict verdict{.residual = sum.rest.Root() / unit,
+  const double unit =
+      static_cast<double>(factor.order) * sum.a.Root() * EpsilonOf(factor.type);
+  Verdict verdict{.type = factor.type,
+                  .residual = sum.rest.Root() / unit,
                   .solve_error = NormOf(b) / unit / NormOf(x)};
   if (!std::isfinite(verdict.solve_error)) {
     verdict.unsolved = "the solution is not finite";

@@ -1,6 +1,7 @@
 #include "apps/qr/verify.h"
 
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/reflectors.h"
@@ -44,12 +45,14 @@ absl::StatusOr<Verdict> VerifyQr(const Job& job, const KernelTable& kernels,
   if (!form.has_value()) {
     return absl::FailedPreconditionError("the program is no QR");
   }
-  DOGGED_ASSIGN_OR_RETURN(const BlockColumns columns,
+  DOGGED_ASSIGN_OR_RETURN(BlockColumns columns,
                           LookUpColumns(job.program, *form, lookup));
   for (size_t k = 0; k < form->steps.size(); ++k) {
-    const Step& step = columns.steps[k];
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, form->steps[k].extra,
-                                       step.extra, step.columns, step.columns));
+    Step& step = columns.steps[k];
+    DOGGED_ASSIGN_OR_RETURN(
+        step.extra,
+        InDoubles(job.program, form->steps[k].extra, std::move(step.extra),
+                  step.columns, step.columns));
   }
   return JudgeColumns(job, kernels, *form, columns,
                       {.undo = UndoStep, .apply = ApplyStep, .both_ways = true},

@@ -7,6 +7,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "apps/tiles/blas.h"
+#include "apps/tiles/float_kernels.h"
 #include "apps/tiles/lu_kernels.h"
 #include "apps/tiles/numeric_class.h"
 #include "apps/tiles/qr_kernels.h"
@@ -132,9 +133,7 @@ absl::Status Gemm(NativeCall& call) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-void AddBlasKernels(KernelRegistry& registry) {
+void AddDoubleKernels(KernelRegistry& registry) {
   registry.Add({.name = "spd",
                 .out_count = 1,
                 .scalar_count = 3,
@@ -195,6 +194,17 @@ void AddBlasKernels(KernelRegistry& registry) {
                   return 2 * Extent(in[0], 0) * Extent(in[0], 1) *
                          Extent(in[1], 1);
                 }});
+}
+
+}  // namespace
+
+void AddBlasKernels(KernelRegistry& registry) {
+  KernelRegistry doubles;
+  AddDoubleKernels(doubles);
+  for (const std::string& name : doubles.Names()) {
+    registry.Add(*doubles.Find(name));
+    registry.Add(OverFloats(*doubles.Find(name)));
+  }
 }
 
 absl::Status SetUpBlas() { return blas::SetUp(); }

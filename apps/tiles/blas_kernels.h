@@ -1,6 +1,7 @@
 // The tile kernels of dense factorisations, by name, over OpenBLAS (adapter).
-// Tiles are row-major and of any shape that fits the formula. Thread-safe;
-// deterministic for one numeric class and one BLAS thread.
+// Tiles are row-major and of any shape that fits the formula; they hold
+// doubles, or floats, for which each kernel has a variant (float_kernels.h).
+// Thread-safe; deterministic for one numeric class and one BLAS thread.
 //
 //   spd(out a, row, column, n)         tile of a symmetric positive definite
 //                                      n x n matrix, from (row, column) on

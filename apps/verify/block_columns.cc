@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -112,8 +111,9 @@ struct Case {
   absl::StatusOr<Value> Make(size_t j) const {
     const Label& label = form.steps[j].input;
     DOGGED_ASSIGN_OR_RETURN(Value a, MakeTile(relations, kernels, label));
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(job.program, label, a, columns.rows,
-                                       columns.steps[j].columns));
+    DOGGED_ASSIGN_OR_RETURN(
+        a, InDoubles(job.program, label, std::move(a), columns.rows,
+                     columns.steps[j].columns));
     a = TakeOrCopy(a);
     scale.Apply(a.mutable_span<double>());
     return a;
@@ -225,9 +225,11 @@ absl::StatusOr<BlockColumns> LookUpColumns(const Program& program,
     out.steps.push_back(std::move(step));
   }
   for (size_t k = 0; k < out.steps.size(); ++k) {
-    const Step& step = out.steps[k];
-    DOGGED_RETURN_IF_ERROR(CheckMatrix(program, form.steps[k].factor,
-                                       step.factor, out.rows, step.columns));
+    Step& step = out.steps[k];
+    if (!step.factor.IsNone()) out.type = step.factor.type();
+    DOGGED_ASSIGN_OR_RETURN(
+        step.factor, InDoubles(program, form.steps[k].factor,
+                               std::move(step.factor), out.rows, step.columns));
     const bool fits = !step.extra.IsNone() && !step.extra.shape().empty() &&
                       step.extra.shape()[0] == step.columns;
     if (!fits) {
@@ -277,12 +279,13 @@ absl::StatusOr<Verdict> JudgeColumns(const Job& job, const KernelTable& kernels,
   Sums sum;
   for (const Sums& one : sums) sum.Add(one);
   const double unit = static_cast<double>(columns.rows) * sum.a.Root() *
-                      std::numeric_limits<double>::epsilon();
+                      EpsilonOf(columns.type);
   const double back = sum.back.Root();
   const double forth = sum.forth.Root();
   // A NaN in either sum is one in the result.
   const double distance = algebra.both_ways && !(forth <= back) ? forth : back;
-  Verdict verdict{.residual = distance == 0 ? 0 : distance / unit};
+  Verdict verdict{.type = columns.type,
+                  .residual = distance == 0 ? 0 : distance / unit};
   if (columns.IsSquare()) {
     DOGGED_RETURN_IF_ERROR(JudgeSolve(it, algebra, unit, verdict));
   } else {

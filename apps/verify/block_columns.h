@@ -47,6 +47,8 @@ struct BlockColumns {
   std::vector<Step> steps;
   int64_t rows = 0;
   int64_t columns = 0;  // at most as many
+  // Element type of the factors as they were found; `steps` holds doubles.
+  ElementType type = ElementType::kDouble;
 
   bool IsSquare() const { return rows == columns; }
 };

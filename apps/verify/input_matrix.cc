@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "apps/tiles/float_kernels.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 
@@ -31,14 +32,17 @@ absl::StatusOr<Value> MakeTile(const Relations& relations,
   return tile;
 }
 
-absl::Status CheckMatrix(const Program& program, const Label& label,
-                         const Value& tile, int64_t rows, int64_t columns) {
-  const bool fits = !tile.IsNone() && tile.type() == ElementType::kDouble &&
+absl::StatusOr<Value> InDoubles(const Program& program, const Label& label,
+                                Value tile, int64_t rows, int64_t columns) {
+  const bool fits = !tile.IsNone() && tile.type() != ElementType::kInt64 &&
                     tile.shape() == Shape({rows, columns});
-  if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(program.LabelText(label), " is no ", rows, " x ", columns,
-                   " matrix of doubles"));
+  if (!fits) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(program.LabelText(label), " is no ", rows, " x ", columns,
+                     " matrix of doubles or floats"));
+  }
+  if (tile.type() == ElementType::kFloat) return Widened(tile);
+  return tile;
 }
 
 std::vector<double> KnownSolution(int64_t order) {

@@ -22,9 +22,10 @@ using TileLookup = absl::FunctionRef<absl::StatusOr<Value>(const Label&)>;
 absl::StatusOr<Value> MakeTile(const Relations& relations,
                                const KernelTable& kernels, const Label& tile);
 
-// kInvalidArgument unless `tile` is a rows x columns matrix of doubles.
-absl::Status CheckMatrix(const Program& program, const Label& label,
-                         const Value& tile, int64_t rows, int64_t columns);
+// `tile` in doubles, as which a matrix of floats is judged. kInvalidArgument
+// unless it is a rows x columns matrix of doubles or floats.
+absl::StatusOr<Value> InDoubles(const Program& program, const Label& label,
+                                Value tile, int64_t rows, int64_t columns);
 
 // The solution that solves are tried with: `order` numbers from -1 to 1.
 std::vector<double> KnownSolution(int64_t order);

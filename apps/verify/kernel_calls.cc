@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "runtime/graph/float_kernel.h"
 
 namespace dogged {
 
@@ -13,7 +14,9 @@ KernelCalls::KernelCalls(const Relations& relations) : relations_(relations) {
     if (spec.kind != "native") continue;
     auto body = dsl::NativeBody::Decode(spec.body);
     // A user's own may have the same name.
-    if (body.ok() && body->library.empty()) bodies_.back() = *std::move(body);
+    if (!body.ok() || !body->library.empty()) continue;
+    body->kernel = std::string(WrittenName(body->kernel));
+    bodies_.back() = *std::move(body);
   }
 }
 

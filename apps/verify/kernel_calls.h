@@ -29,7 +29,7 @@ class KernelCalls {
     std::vector<Label> in;  // by formal
     std::vector<Label> out;
   };
-  // How many tasks call it.
+  // How many tasks call it, over doubles or floats.
   int64_t CountOf(absl::string_view kernel) const;
   // The call that makes `label`; none unless it is one of a kernel that comes
   // with dogged, with all that it reads.

@@ -2,11 +2,22 @@
 #ifndef DOGGED_APPS_VERIFY_VERDICT_H_
 #define DOGGED_APPS_VERIFY_VERDICT_H_
 
+#include <limits>
 #include <string>
+
+#include "runtime/base/value.h"
 
 namespace dogged {
 
+// The eps of a verdict on factors of that type: float or double.
+inline double EpsilonOf(ElementType type) {
+  return type == ElementType::kFloat ? std::numeric_limits<float>::epsilon()
+                                     : std::numeric_limits<double>::epsilon();
+}
+
 struct Verdict {
+  // Type of the factors, which decides eps.
+  ElementType type = ElementType::kDouble;
   // ||A - product of the factors||_F / (n ||A||_F eps), n being the longer side
   // of A; 0 if both are; NaN if A or a factor holds one.
   double residual = 0;

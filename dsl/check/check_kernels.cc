@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/text/print.h"
+#include "runtime/graph/float_kernel.h"
 
 namespace dogged::dsl {
 namespace {
@@ -96,10 +97,15 @@ bool CheckArgument(CheckContext& context, const Expr& arg, Scope& scope,
   return false;
 }
 
-// The values in and out have the element types that the kernel is for.
+// The values in and out have the element types that the kernel is for: where
+// it has a variant for floats, they decide which it is.
 void CheckElements(CheckContext& context, const ast::Call& call,
                    const CheckedKernel& kernel, const CheckedTask& task) {
   if (kernel.elements.empty()) return;
+  const bool has_variant =
+      context.options.kernels->Find(FloatVariantOf(kernel.name)) != nullptr;
+  // The first value that is not of one type in both variants.
+  const CheckedArray* first = nullptr;
   size_t position = 0;
   for (const Formal::Kind kind : {Formal::Kind::kIn, Formal::Kind::kOut}) {
     for (size_t i = 0; i < call.args.size(); ++i) {
@@ -109,13 +115,23 @@ void CheckElements(CheckContext& context, const ast::Call& call,
       const CheckedRef& ref =
           kind == Formal::Kind::kIn ? task.uses[v].ref : task.creates[v].ref;
       const CheckedArray& array = context.ArrayAt(ref.array);
-      const ElementType wanted = kernel.elements[position++];
+      ElementType wanted = kernel.elements[position++];
+      const bool varies = has_variant && wanted == ElementType::kDouble;
+      if (varies && first == nullptr && array.element != ElementType::kInt64) {
+        first = &array;
+      }
+      if (varies && first != nullptr) wanted = first->element;
       if (array.element == wanted) continue;
+      std::string words = absl::StrCat(ElementName(wanted), " here");
+      if (varies) {
+        words = first == nullptr
+                    ? "double or float here"
+                    : absl::StrCat(words, ", as ", first->name, " holds");
+      }
       context.diagnostics.Error(
           Code::kType, call.args[i].range,
           absl::StrCat(array.name, " holds ", ElementName(array.element),
-                       ", the kernel ", kernel.name, " takes ",
-                       ElementName(wanted), " here"));
+                       ", the kernel ", kernel.name, " takes ", words));
     }
   }
 }

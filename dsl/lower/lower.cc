@@ -7,6 +7,7 @@
 #include "dsl/check/repeat.h"
 #include "dsl/lower/code_lowering.h"
 #include "dsl/lower/lower_result.h"
+#include "runtime/graph/float_kernel.h"
 #include "runtime/graph/index_range.h"
 #include "runtime/graph/inverse_map.h"
 
@@ -16,6 +17,29 @@ namespace {
 const CheckedArray& ArrayOf(const CheckedRef& ref,
                             const CheckedProgram& program) {
   return program.arrays[ref.array];
+}
+
+// A call hands values of float to a kernel over doubles: the check has seen
+// that it has a variant.
+bool CallsFloatVariant(const CheckedTask& task, const CheckedProgram& program) {
+  const CheckedKernel& kernel = program.kernels[task.call.kernel];
+  const auto takes = [&kernel](ElementType type) {
+    return std::find(kernel.elements.begin(), kernel.elements.end(), type) !=
+           kernel.elements.end();
+  };
+  if (!takes(ElementType::kDouble) || takes(ElementType::kFloat)) return false;
+  const auto is_float = [&program](const auto& value) {
+    return ArrayOf(value.ref, program).element == ElementType::kFloat;
+  };
+  for (const CheckedArgument& arg : task.call.args) {
+    const bool is_in = arg.kind == ast::Formal::Kind::kIn;
+    if (is_in && is_float(task.uses[arg.index])) return true;
+    if (arg.kind == ast::Formal::Kind::kOut &&
+        is_float(task.creates[arg.index])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The declared extents of some of a task's labels.
@@ -144,7 +168,8 @@ CodeBody PointMaker::MakeCode(const CheckedTask& task) const {
 NativeBody PointMaker::MakeNative(const CheckedTask& task) const {
   const CheckedKernel& kernel = program_.kernels[task.call.kernel];
   NativeBody out;
-  out.kernel = kernel.name;
+  out.kernel = CallsFloatVariant(task, program_) ? FloatVariantOf(kernel.name)
+                                                 : kernel.name;
   out.library = kernel.library;
   const auto dims = static_cast<int>(task.domain.dimensions.size());
   ShapeBuilder in_shapes(dims, program_);

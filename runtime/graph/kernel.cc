@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
+#include "runtime/graph/float_kernel.h"
 
 namespace dogged {
 
@@ -52,7 +53,9 @@ const NativeKernel* KernelRegistry::Find(absl::string_view name) const {
 
 std::vector<std::string> KernelRegistry::Names() const {
   std::vector<std::string> out;
-  for (const NativeKernel& kernel : kernels_) out.push_back(kernel.name);
+  for (const NativeKernel& kernel : kernels_) {
+    if (!IsFloatVariant(kernel.name)) out.push_back(kernel.name);
+  }
   return out;
 }
 

@@ -178,7 +178,7 @@ class KernelRegistry {
   void Add(NativeKernel kernel);
   // Null if there is none.
   const NativeKernel* Find(absl::string_view name) const;
-  std::vector<std::string> Names() const;
+  std::vector<std::string> Names() const;  // without float variants
 
  private:
   std::vector<NativeKernel> kernels_;  // sorted by name

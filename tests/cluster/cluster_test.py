@@ -81,6 +81,11 @@ def case_factors():
     """LU and QR, odd shapes of all three, and matrices that have no factors."""
     for name in ("lu", "qr"):
         digest_survives(app(name), "-D", "N=1024", "-D", "NB=64", agents=(4,))
+    with tempfile.TemporaryDirectory() as folder:
+        single = os.path.join(folder, "single.dog")
+        with open(app("cholesky")) as file, open(single, "w") as out:
+            out.write(file.read().replace(": double", ": float"))
+        digest_survives(single, "-D", "N=2048", "-D", "NB=128", agents=(4,))
     for name in ("cholesky", "lu", "qr"):
         for n, nb in ((1, 128), (5, 128), (130, 64)):
             sizes = ("-D", f"N={n}", "-D", f"NB={nb}")

@@ -110,21 +110,23 @@ result R(:)
 """
 
 
-def app(name):
+def app(name, element="double"):
+    """The program; over floats if that is `element`."""
     with open(os.path.join(SOURCE, "apps", name, name + ".dog")) as file:
-        return file.read()
+        return file.read().replace(": double", ": " + element)
 
 
-def write_npy(path, rows):
-    """A matrix of doubles."""
-    head = (f"{{'descr': '<f8', 'fortran_order': False, "
+def write_npy(path, rows, element="double"):
+    """A matrix of doubles or floats."""
+    descr, letter = ("<f8", "d") if element == "double" else ("<f4", "f")
+    head = (f"{{'descr': '{descr}', 'fortran_order': False, "
             f"'shape': ({len(rows)}, {len(rows[0])}), }}")
     head += " " * (63 - (len(head) + 10) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) +
                    head.encode())
         for row in rows:
-            file.write(struct.pack(f"<{len(row)}d", *row))
+            file.write(struct.pack(f"<{len(row)}{letter}", *row))
 
 
 def random_matrix(rows, columns, scale=1.0):
@@ -141,9 +143,10 @@ def read_npy(path):
     with open(path, "rb") as file:
         content = file.read()
     (size,) = struct.unpack("<H", content[8:10])
-    letter = "q" if b"<i8" in content[:10 + size] else "d"
-    data = content[10 + size:]
-    return list(struct.unpack(f"<{len(data) // 8}{letter}", data))
+    head, data = content[:10 + size], content[10 + size:]
+    letter = "q" if b"<i8" in head else "f" if b"<f4" in head else "d"
+    count = len(data) // struct.calcsize(letter)
+    return list(struct.unpack(f"<{count}{letter}", data))
 
 
 def norm(numbers):
@@ -156,11 +159,11 @@ def norm(numbers):
                     2**80) / Fraction(math.isqrt(digits))
 
 
-def residual(a, product):
+def residual(a, product, eps=2.0**-52):
     """The judge's number, without rounding."""
     n = math.isqrt(len(a))
     return float(norm([x - y for x, y in zip(a, product)]) /
-                 (n * norm(a) * Fraction(2.0**-52)))
+                 (n * norm(a) * Fraction(eps)))
 
 
 class Folder:
@@ -242,7 +245,8 @@ def case_judged():
             for array in arrays:
                 renamed = re.sub(rf"\b{array}\b", array.lower() * 2, renamed)
             sizes = ("-D", "N=130", "-D", "NB=32")
-            for text in (app(name), renamed):
+            single = app(name, "float")
+            for text in (app(name), renamed, single):
                 report, words = folder.run(text, *sizes, json_too=True)
                 check("judged without --check", judged(words), False, words)
                 check("a residual", "residual" in report, False, report)
@@ -253,6 +257,8 @@ def case_judged():
                     for sort in ("residual", "solve_error"):
                         if not 0 < report.get(sort, -1) < 1:
                             raise SystemExit(f"{name}: {sort}\n{report}")
+                    check("the unit", words.count("eps of float"),
+                          2 if text is single else 0, words)
         # More rows than columns: there is nothing to solve.
         for name in ("lu", "qr"):
             text = re.sub(r"double \[N\b", "double [M", app(name))
@@ -300,32 +306,38 @@ def cholesky_product(n, l):
 def case_scaled():
     """Residuals of the smallest and largest matrices, against fractions."""
     n = 6
+    cases = [("double", 2.0**-52, exponent) for exponent in
+             (-1060, -1050, -1000, -700, 0, 700, 1000, 1022)]
+    cases += [("float", 2.0**-23, exponent)
+              for exponent in (-138, -126, -100, -60, 0, 60, 100, 126)]
     with Folder() as folder:
-        for exponent in (-1060, -1050, -1000, -700, 0, 700, 1000, 1022):
+        for element, eps, exponent in cases:
             general = [[math.ldexp(x, exponent) for x in row]
                        for row in random_matrix(n, n)]
             definite = [[math.ldexp(random_matrix(n, n)[max(i, j)][min(i, j)] +
                                     n * (i == j), exponent - 3)
                          for j in range(n)] for i in range(n)]
             for name, matrix in (("lu", general), ("cholesky", definite)):
-                write_npy(folder.path("A.npy"), matrix)
+                write_npy(folder.path("A.npy"), matrix, element)
+                flat = read_npy(folder.path("A.npy"))  # as it was rounded
                 files = {"lu": ("F", "P"), "cholesky": ("L",)}[name]
                 outputs = [("--output", f"{x}(:)(:)={x}.npy"
                             if x != "P" else "P=P.npy") for x in files]
                 report, words = folder.run(
-                    app(name), "-D", f"N={n}", "--input", "A=A.npy",
+                    app(name, element), "-D", f"N={n}", "--input", "A=A.npy",
                     *sum(outputs, ()), "--check", json_too=True)
                 found = [read_npy(folder.path(x + ".npy")) for x in files]
                 product = (lu_product(n, *found) if name == "lu" else
                            cholesky_product(n, *found))
-                expected = residual([Fraction(x) for x in sum(matrix, [])],
-                                    product)
+                expected = residual([Fraction(x) for x in flat], product,
+                                    eps)
                 # The judge rounds, too.
                 if abs(report["residual"] - expected) > 0.2 + expected / 100:
-                    raise SystemExit(f"{name} times 2^{exponent}: "
+                    raise SystemExit(f"{element} {name} times 2^{exponent}: "
                                      f"{report['residual']}, not {expected}")
                 if not 0 < report["solve_error"] < 1 + 4 * expected:
-                    raise SystemExit(f"{name} times 2^{exponent}: solve\n"
+                    raise SystemExit(f"{element} {name} times 2^{exponent}: "
+                                     "solve\n"
                                      f"{report}")
 
 
@@ -350,12 +362,34 @@ def case_words():
          "column 1 of the tile (column 1 of the matrix) is longer than the "
          "largest double: scale the matrix"),
         ("qr", [[0.6 * large, 0], [0.6 * large, 1]], None)]
+    large, small = 3.4e38, 2.0**-149
+    floats = [
+        ("lu", [[1, 2], [2, 4]], "is zero: the matrix is singular\n"),
+        ("lu", [[2 * small, small], [small, small]],
+         "is zero as a float: the matrix is singular, or too small to tell: "
+         "scale it"),
+        ("lu", [[large, large], [-large, large]],
+         "of f is larger than the largest float: scale the matrix"),
+        ("cholesky", [[1, 2], [2, 1]],
+         "is not positive: the matrix is not positive definite\n"),
+        ("cholesky", [[2 * small, small], [small, 2 * small]], None),
+        ("cholesky", [[1e-38, 1e38], [1e38, 1e38]],
+         "the matrix is not positive definite"),
+        ("qr", [[large, 1], [large, 1]],
+         "element (0, 0) of v is larger than the largest float: scale the "
+         "matrix"),
+        ("qr", [[1, large], [1, large]],
+         "element (0, 1) of v is larger than the largest float: scale the "
+         "matrix"),
+        ("qr", [[0.6 * large, 0], [0.6 * large, 1]], None)]
     with Folder() as folder:
-        for name, matrix, words in matrices:
+        for element, name, matrix, words in (
+                [("double", *it) for it in matrices] +
+                [("float", *it) for it in floats]):
             for columns in (1, 2):
-                write_npy(folder.path("A.npy"), matrix)
+                write_npy(folder.path("A.npy"), matrix, element)
                 _, said = folder.run(
-                    app(name), "-D", "N=2", "-D", f"NB={columns}", "--input",
+                    app(name, element), "-D", "N=2", "-D", f"NB={columns}", "--input",
                     "A=A.npy", "--check", expect=1 if words else 0)
                 if words and columns == 2:
                     check("words", words in said, True, said)

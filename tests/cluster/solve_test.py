@@ -8,6 +8,7 @@ loops.
 usage: solve_test.py DOGGED SOURCE_DIR CASE
 """
 
+import itertools
 import os
 import random
 import re
@@ -17,7 +18,7 @@ import sys
 import tempfile
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
-EPS = 2.0 ** -52
+EPS = {"double": 2.0 ** -52, "float": 2.0 ** -23}
 SIZES = ((1, 1, 8), (9, 2, 4), (30, 70, 8), (40, 3, 64))
 
 
@@ -26,18 +27,19 @@ def check(what, holds, report=""):
         raise SystemExit(f"{what}\n{report}")
 
 
-def write_npy(path, rows):
-    """A matrix; of rows that are numbers a vector."""
+def write_npy(path, rows, element="double"):
+    """A matrix of that type; of rows that are numbers a vector."""
+    descr, letter = {"double": ("<f8", "d"), "float": ("<f4", "f")}[element]
     if not isinstance(rows[0], list):
         shape, rows = f"({len(rows)},)", [rows]
     else:
         shape = f"({len(rows)}, {len(rows[0])})"
-    head = ("{'descr': '<f8', 'fortran_order': False, 'shape': "
+    head = (f"{{'descr': '{descr}', 'fortran_order': False, 'shape': "
             f"{shape}, }}\n").encode()
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
         for row in rows:
-            file.write(struct.pack(f"<{len(row)}d", *row))
+            file.write(struct.pack(f"<{len(row)}{letter}", *row))
 
 
 def read_npy(path):
@@ -47,8 +49,9 @@ def read_npy(path):
     begin = 10 + struct.unpack("<H", data[8:10])[0]
     head = data[10:begin].decode()
     shape = [int(n) for n in re.findall(r"\d+", head.split("shape")[1])]
-    code = "q" if "<i8" in head else "d"
-    numbers = struct.unpack(f"<{(len(data) - begin) // 8}{code}", data[begin:])
+    code = "q" if "<i8" in head else "f" if "<f4" in head else "d"
+    count = (len(data) - begin) // struct.calcsize(code)
+    numbers = struct.unpack(f"<{count}{code}", data[begin:])
     width = shape[1] if len(shape) > 1 else 1
     return [list(numbers[i:i + width]) for i in range(0, len(numbers), width)]
 
@@ -90,12 +93,18 @@ class Folder:
     def path(self, name):
         return os.path.join(self.at.name, name)
 
-    def run(self, program, output, inputs, *arguments, expect=0):
-        """The arrays of `output`, which names some; the words."""
-        command = [DOGGED, "run",
-                   os.path.join(SOURCE, "apps", "solve", program + ".dog")]
+    def run(self, program, output, inputs, *arguments, expect=0,
+            element="double"):
+        """The arrays of `output`, which names some; the words. `element`: the
+        type of all matrices."""
+        path = os.path.join(SOURCE, "apps", "solve", program + ".dog")
+        with open(path) as file:
+            text = file.read().replace(": double", ": " + element)
+        with open(self.path(program + ".dog"), "w") as file:
+            file.write(text)
+        command = [DOGGED, "run", self.path(program + ".dog")]
         for name, rows in inputs.items():
-            write_npy(self.path(name + ".npy"), rows)
+            write_npy(self.path(name + ".npy"), rows, element)
             command += ["--input", f"{name}={self.path(name)}.npy"]
         for name in output:
             command += ["--output", f"{name}={self.path(name)}-out.npy"]
@@ -108,8 +117,17 @@ class Folder:
         return arrays, done.stderr
 
 
-def solved(folder, program, a, b, *arguments):
-    return folder.run(program, ["X"], {"A": a, "B": b}, *arguments)[0][0]
+def solved(folder, program, a, b, *arguments, element="double"):
+    return folder.run(program, ["X"], {"A": a, "B": b}, *arguments,
+                      element=element)[0][0]
+
+
+def rounded(a, element):
+    """What a file of that type holds of `a`."""
+    letter = "f" if element == "float" else "d"
+    return [list(struct.unpack(f"{len(row)}{letter}",
+                               struct.pack(f"{len(row)}{letter}", *row)))
+            for row in a]
 
 
 def case_square():
@@ -122,39 +140,45 @@ def case_square():
             definite = product(a, transposed(a))
             for i in range(n):
                 definite[i][i] += 1
-            for program, left in (("lu_solve", a), ("cholesky_solve", definite)):
-                for agents in ((), ("--agents", "2")):
-                    x = solved(folder, program, left, b, *sizes, *agents)
-                    bound = 64 * n * EPS * largest(left) * largest(x)
-                    rest = apart(product(left, x), b)
-                    check(f"{program}, {sizes}: {rest} beyond {bound}",
-                          rest <= bound)
+            for program, element, agents in itertools.product(
+                    ("lu_solve", "cholesky_solve"), EPS,
+                    ((), ("--agents", "2"))):
+                left = rounded(a if program == "lu_solve" else definite,
+                               element)
+                x = solved(folder, program, left, b, *sizes, *agents,
+                           element=element)
+                bound = 64 * n * EPS[element] * largest(left) * largest(x)
+                rest = apart(product(left, x), rounded(b, element))
+                check(f"{program}, {element}, {sizes}: {rest} beyond {bound}",
+                      rest <= bound)
 
 
 def case_least_squares():
     """More rows than columns: the residual is orthogonal to the columns."""
     with Folder() as folder:
         for n, m, width in SIZES:
-            for rows in (n, n + 7):
-                a, b = matrix(rows, n, 3), matrix(rows, m, 4)
+            for rows, element in itertools.product((n, n + 7), EPS):
+                a = rounded(matrix(rows, n, 3), element)
+                b = rounded(matrix(rows, m, 4), element)
                 x = solved(folder, "least_squares", a, b, "-D", f"R={rows}",
                            "-D", f"N={n}", "-D", f"M={m}", "-D",
-                           f"NB={width}", "-D", "MB=33")
+                           f"NB={width}", "-D", "MB=33", element=element)
                 check("rows", len(x) == n)
                 ax = product(a, x)
                 rest = [[s - t for s, t in zip(u, v)] for u, v in zip(ax, b)]
                 off = largest(product(transposed(a), rest))
-                check(f"{rows} x {n}: {off}",
-                      off <= 256 * rows * EPS * max(1, largest(x)))
+                check(f"{rows} x {n}, {element}: {off}", off <=
+                      256 * rows * EPS[element] * max(1, largest(x)))
 
 
 def case_lapack():
     """F and P are those of getrf: the exchanges make A the product."""
     with Folder() as folder:
-        for n, _, width in SIZES:
-            a = matrix(n, n, 5)
+        for (n, _, width), element in itertools.product(SIZES, EPS):
+            a = rounded(matrix(n, n, 5), element)
             (f, p), words = folder.run("lu_lapack", ["F", "P"], {"A": a}, "-D",
-                                       f"N={n}", "-D", f"NB={width}")
+                                       f"N={n}", "-D", f"NB={width}",
+                                       element=element)
             check("words of other files", "LAPACK" not in words, words)
             for row, (other,) in enumerate(p):
                 a[row], a[other] = a[other], a[row]
@@ -162,8 +186,8 @@ def case_lapack():
                      for i in range(n)]
             upper = [[f[i][j] if j >= i else 0.0 for j in range(n)]
                      for i in range(n)]
-            check(f"{n}, {width}", apart(product(lower, upper), a) <=
-                  64 * n * EPS * largest(f))
+            check(f"{n}, {width}, {element}", apart(product(lower, upper), a)
+                  <= 64 * n * EPS[element] * largest(f))
 
 
 def case_taken():
@@ -180,7 +204,7 @@ def case_taken():
                       "shape of B\n" in words, words)
                 check("shape", (len(x), len(x[0])) == (n, m))
                 check(program, apart(product(left, x), b)
-                      <= 64 * n * EPS * largest(left) * largest(x))
+                      <= 64 * n * EPS["double"] * largest(left) * largest(x))
             (f, p), _ = folder.run("lu_lapack", ["F", "P"], {"A": a})
             check("factors", len(f) == len(p) == n)
             tall, right = matrix(n + 7, n, 3), matrix(n + 7, m, 4)

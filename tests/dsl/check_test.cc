@@ -273,6 +273,56 @@ TEST(Check, KernelsHaveTheElementsThatTheyAreFor) {
             std::string::npos);
 }
 
+TEST(Check, TheTypesOfACallChooseTheVariantOfTheKernel) {
+  KernelRegistry registry;
+  constexpr ElementType kDouble = ElementType::kDouble;
+  constexpr ElementType kFloat = ElementType::kFloat;
+  constexpr ElementType kInt64 = ElementType::kInt64;
+  registry.Add({.name = "pivot",
+                .in_count = 1,
+                .out_count = 2,
+                .elements = {kDouble, kDouble, kInt64}});
+  registry.Add({.name = "pivot:float",
+                .in_count = 1,
+                .out_count = 2,
+                .elements = {kFloat, kFloat, kInt64}});
+  registry.Add({.name = "fill", .out_count = 1});  // of any type
+  const auto check = [&registry](absl::string_view p, absl::string_view q,
+                                 absl::string_view r) {
+    CheckOptions options;
+    options.kernels = &registry;
+    return CheckText(
+               absl::StrCat(
+                   "kernel pivot(in a, out b, out c)\nkernel fill(out a)\n"
+                   "array p(x = 0:9) : ",
+                   p, " [4]\narray q(x = 0:9) : ", q,
+                   " [4]\narray r(x = 0:9) : ", r,
+                   " [4]\ninput p(x) for x = 0:9 else call fill(p)\n"
+                   "task a creates q(x) as n  r(x) as m for x = 0:9\n"
+                   "using p(x) as v\ncall pivot(v, n, m)\nend task\n"),
+               options)
+        .text;
+  };
+  EXPECT_EQ(check("double", "double", "int64"), "");
+  EXPECT_EQ(check("float", "float", "int64"), "");
+  EXPECT_EQ(check("float", "double", "int64"),
+            "test:9:15: error[D009]: q holds double, the kernel pivot takes "
+            "float here, as p holds\n"
+            " 9 | call pivot(v, n, m)\n"
+            "   |               ^\n");
+  EXPECT_NE(check("double", "float", "int64")
+                .find("q holds float, the kernel pivot takes double here, as p "
+                      "holds\n"),
+            std::string::npos);
+  EXPECT_NE(check("int64", "float", "int64")
+                .find("p holds int64, the kernel pivot takes double or float "
+                      "here\n"),
+            std::string::npos);
+  EXPECT_NE(check("float", "float", "float")
+                .find("r holds float, the kernel pivot takes int64 here\n"),
+            std::string::npos);
+}
+
 TEST(Check, EvaluationOfIntegersSaysWhenItLeavesTheirRange) {
   CheckedProgram program;
   const auto value = [&](const std::string& text) {

@@ -173,6 +173,14 @@ def case_inputs():
         spd = np.kron(np.eye(12), spd + 9 * np.eye(5))
         L = np.tril(cluster.submit(cholesky, {"A": spd})["L"])
         check("factor", np.allclose(L @ L.T, spd), L)
+        single = dogged.program(open(CHOLESKY).read().replace(
+            ": double", ": float"), N=60, NB=16)
+        F = np.tril(cluster.submit(single, {"A": spd.astype("f4")})["L"])
+        check("a factor of floats", F.dtype == np.float32 and
+              np.allclose(F, L, rtol=1e-5), F)
+        raises(dogged.ProgramError,
+               lambda: cluster.submit(single, {"A": spd}), "astype('<f4')",
+               "or declare all arrays of kernel potrf as double")
         error = raises(dogged.JobFailed,
                        lambda: cluster.run(cholesky, {"A": -spd}))
         check("task", error.task == "factor(0)" and error.status == 1, error)

@@ -47,14 +47,16 @@ void JudgeFactors(const Job& job, const KernelTable& kernels, TileLookup lookup,
       continue;
     }
     report.residual = verdict->residual;
-    std::fprintf(stderr, "residual ||%s|| / (n ||A|| eps) = %.3g, ",
-                 judge.difference, verdict->residual);
+    const char* const eps =
+        verdict->type == ElementType::kFloat ? "eps of float" : "eps";
+    std::fprintf(stderr, "residual ||%s|| / (n ||A|| %s) = %.3g, ",
+                 judge.difference, eps, verdict->residual);
     if (!verdict->unsolved.empty()) {
       std::fprintf(stderr, "no solve: %s\n", verdict->unsolved.c_str());
       continue;
     }
     report.solve_error = verdict->solve_error;
-    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| eps) = %.3g\n",
+    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| %s) = %.3g\n", eps,
                  verdict->solve_error);
   }
 }
