@@ -91,6 +91,54 @@ def case_wrong(folder):
     check("check", out["program"] == "heat1d" and out["tasks"] > 0, out)
 
 
+def case_forms(folder):
+    """`fmt`: the form of each file, before a wrong one as well."""
+    path = {name: os.path.join(folder, name + ".dog")
+            for name in ("tidy", "untidy", "wrong", "behind")}
+    with open(HEAT, encoding="utf-8") as file:
+        tidy = file.read()
+    for name, text in (("tidy", tidy), ("untidy", tidy + "\n\n"),
+                       ("behind", tidy + "\n\n"),
+                       ("wrong", "param N = 10\nparam M = = 3\n")):
+        with open(path[name], "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def text_of(name):
+        with open(path[name], encoding="utf-8") as file:
+            return file.read()
+
+    def states(out):
+        return [(one["file"], one["state"]) for one in out["files"]]
+
+    both = (path["tidy"], path["untidy"])
+    out = answer(1, "fmt", "--check", *both)
+    check("checked", states(out) == [(both[0], "canonical"),
+                                     (both[1], "other")], out)
+    check("words", both[1] in out["error"]["message"]
+          and both[0] not in out["error"]["message"], out)
+    check("--check writes", text_of("untidy") == tidy + "\n\n")
+    check("checked alone",
+          states(answer(0, "fmt", "--check", both[0])) ==
+          [(both[0], "canonical")])
+
+    out = answer(3, "fmt", *both, path["wrong"], path["behind"])
+    check("before the wrong one", states(out) == [(both[0], "canonical"),
+                                                  (both[1], "changed")], out)
+    error = out["error"]
+    check("place", (error["code"], error["file"], error["line"],
+                    error["column"]) == ("D003", path["wrong"], 2, 11), error)
+    check("carets", "^" in error["text"], error)
+    check("written", text_of("untidy") == tidy)
+    check("behind the wrong one", text_of("behind") != tidy)
+
+    out = answer(0, "fmt", *both, path["behind"])
+    check("again", [state for _, state in states(out)] ==
+          ["canonical", "canonical", "changed"], out)
+    out = answer(2, "fmt", both[0], os.path.join(folder, "none.dog"))
+    check("none there", states(out) == [(both[0], "canonical")]
+          and "none.dog" in out["error"]["message"], out)
+
+
 def case_mistyped(folder):
     """Flags, files and clusters that are not there."""
     answer(2, "run", HEAT, "--nonsense")

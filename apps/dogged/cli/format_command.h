@@ -9,7 +9,15 @@
 
 namespace dogged {
 
-ExitCode FormatCommand(const std::vector<std::string>& files, bool only_check);
+struct FormatOptions {
+  std::vector<std::string> files;
+  bool only_check = false;  // no file is changed
+  bool json = false;
+};
+
+// The first file that can't be read, is wrong or can't be written ends it; the
+// answer has those before.
+ExitCode FormatCommand(const FormatOptions& options);
 
 }  // namespace dogged
 

@@ -62,19 +62,17 @@ class FormatFlags : public CommandFlags {
   explicit FormatFlags(CLI::App& app)
       : command_(AddCommand(app, "fmt", "dogged fmt apps/heat1d/heat1d.dog",
                             "Gives programs their canonical form.")) {
-    command_.add_option("FILE", files_, "programs")->required();
-    command_.add_flag("--check", only_check_,
+    command_.add_option("FILE", options_.files, "programs")->required();
+    command_.add_flag("--check", options_.only_check,
                       "change nothing; name files that are not in this form");
+    AddJsonFlags(command_, options_.json);
   }
   bool IsParsed() const override { return command_.parsed(); }
-  absl::StatusOr<ExitCode> Run() override {
-    return FormatCommand(files_, only_check_);
-  }
+  absl::StatusOr<ExitCode> Run() override { return FormatCommand(options_); }
 
  private:
   CLI::App& command_;
-  std::vector<std::string> files_;
-  bool only_check_ = false;
+  FormatOptions options_;
 };
 
 class GraphFlags : public CommandFlags {
