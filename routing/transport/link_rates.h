@@ -2,9 +2,9 @@
 // agent's own traffic. A link shows its rate only while it is never idle, that
 // is while bytes of one sample wait until the next one: a peer whose queue
 // empties is as fast as this agent needs it to be, and has no rate here. Nor
-// has one that was full last some seconds ago: the peer may have been slow as it
-// computed, and an agent that sends no faster than a rate that is too low never
-// sees a better one.
+// has one that was full last some seconds ago: the peer may have been slow as
+// it computed, and an agent that sends no faster than a rate that is too low
+// never sees a better one.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_ROUTING_TRANSPORT_LINK_RATES_H_
