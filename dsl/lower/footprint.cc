@@ -1,6 +1,8 @@
 #include "dsl/lower/footprint.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -52,72 +54,200 @@ double CountAt(const PointProgram& points, int32_t array, int32_t version,
   return count;
 }
 
+// A task class, or a reduction, makes labels `made_map` of array `made` from
+// labels `read_map` of array `read`, at the points of `domain`.
+struct Flow {
+  int32_t made = 0;
+  const AffineMap& made_map;
+  int32_t read = 0;
+  const AffineMap& read_map;
+  const Domain& domain;
+};
+
+std::vector<Flow> FlowsOf(const PointProgram& points) {
+  std::vector<Flow> out;
+  for (const PointClass& c : points.classes) {
+    for (const Create& create : c.creates) {
+      for (const Use& use : c.uses) {
+        out.push_back({create.array, create.map, use.array, use.map, c.domain});
+      }
+    }
+  }
+  for (const PointReduction& r : points.reductions) {
+    out.push_back({r.array, r.map, r.source, r.source_map, r.over});
+  }
+  return out;
+}
+
+// Arrays that each array is made of, in the end.
+std::vector<std::set<int32_t>> SourcesOf(const std::vector<Flow>& flows,
+                                         size_t array_count) {
+  std::vector<std::set<int32_t>> out(array_count);
+  for (size_t before = 1, after = 0; before != after;) {
+    before = after;
+    after = 0;
+    for (const Flow& flow : flows) {
+      std::set<int32_t>& sources = out[flow.made];
+      sources.insert(flow.read);
+      const auto& more = out[flow.read];
+      if (&more != &sources) sources.insert(more.begin(), more.end());
+    }
+    for (const auto& sources : out) after += sources.size();
+  }
+  return out;
+}
+
 // The index of each array along which a run goes, -1 where there is none. An
 // array that reads itself has the index along which its versions follow one
-// another, or all of them; an array made of such ones has the same.
+// another, or all of them; arrays that are made of each other have indices
+// along which they go together; an array made of such ones has the same.
 class TimeIndices {
  public:
   explicit TimeIndices(const PointProgram& points)
-      : points_(points), index_(points.arrays.size(), -1) {
+      : points_(points),
+        flows_(FlowsOf(points)),
+        sources_(SourcesOf(flows_, points.arrays.size())),
+        index_(points.arrays.size(), -1) {
     for (size_t a = 0; a < index_.size(); ++a) {
-      index_[a] = VersionIndexOf(points, static_cast<int32_t>(a));
+      if (index_[a] < 0) OrderCircle(static_cast<int32_t>(a));
+    }
+    for (size_t a = 0; a < index_.size(); ++a) {
+      if (index_[a] < 0) {
+        index_[a] = VersionIndexOf(points, static_cast<int32_t>(a));
+      }
       if (index_[a] < 0) index_[a] = OwnTimeIndex(static_cast<int32_t>(a));
     }
-    for (size_t round = 0; round < index_.size(); ++round) Follow();
+    for (size_t round = 0; round < index_.size(); ++round) {
+      for (const Flow& flow : flows_) Follow(flow);
+    }
   }
   int32_t Of(size_t array) const { return index_[array]; }
 
+  // Labels of `array`, at most, that wait for an array that goes along another
+  // index: nothing holds the one back until the other has come so far.
+  double HeldLabels(int32_t array) const {
+    double out = 0;
+    for (const Flow& flow : flows_) {
+      if (flow.read != array || AreMadeOfEachOther(flow.made, array)) continue;
+      const int32_t made = index_[flow.made];
+      const int32_t read = index_[array];
+      if (made < 0 || read < 0) continue;
+      const bool keeps_step =
+          flow.read_map[read].IsConstant() ||
+          (flow.made_map[made] - flow.read_map[read]).IsConstant();
+      if (keeps_step) continue;
+      out = std::max(out, static_cast<double>(flow.domain.Count()));
+    }
+    return out;
+  }
+
  private:
+  using Chosen = std::map<int32_t, int32_t>;  // index by array
+
+  bool AreMadeOfEachOther(int32_t a, int32_t b) const {
+    return sources_[a].contains(b) && sources_[b].contains(a);
+  }
+
+  // Gives the arrays that are made of `first`, as it is of them, indices along
+  // which none reads a later label, and some an earlier one. None if there are
+  // no such indices, or no other arrays.
+  void OrderCircle(int32_t first) {
+    std::vector<const Flow*> circle;
+    bool has_others = false;
+    for (const Flow& flow : flows_) {
+      if (!AreMadeOfEachOther(flow.made, first) ||
+          !AreMadeOfEachOther(flow.read, first)) {
+        continue;
+      }
+      circle.push_back(&flow);
+      has_others |= flow.made != first;
+    }
+    if (!has_others) return;
+    for (int32_t i = points_.arrays[first].rank - 1; i >= 0; --i) {
+      Chosen chosen = {{first, i}};
+      while (ChooseMore(circle, chosen)) {
+      }
+      if (!IsOrder(circle, chosen)) continue;
+      for (const auto& [array, index] : chosen) index_[array] = index;
+      return;
+    }
+  }
+
+  // The index of `map` that is `form` but for a number; -1 if there is none.
+  static int32_t IndexLike(const AffineMap& map, const AffineExpr& form) {
+    if (form.IsConstant()) return -1;
+    for (auto i = static_cast<int32_t>(map.size()) - 1; i >= 0; --i) {
+      if ((map[i] - form).IsConstant()) return i;
+    }
+    return -1;
+  }
+
+  // Follows one flow from an array that has its index to one that has none.
+  static bool ChooseMore(const std::vector<const Flow*>& circle,
+                         Chosen& chosen) {
+    for (const Flow* const flow : circle) {
+      const auto made = chosen.find(flow->made);
+      const auto read = chosen.find(flow->read);
+      if ((made == chosen.end()) == (read == chosen.end())) continue;
+      const bool is_made = made != chosen.end();
+      const int32_t index =
+          is_made ? IndexLike(flow->read_map, flow->made_map[made->second])
+                  : IndexLike(flow->made_map, flow->read_map[read->second]);
+      if (index < 0) continue;
+      chosen[is_made ? flow->read : flow->made] = index;
+      return true;
+    }
+    return false;
+  }
+
+  static bool IsOrder(const std::vector<const Flow*>& circle,
+                      const Chosen& chosen) {
+    bool looks_back = false;
+    for (const Flow* const flow : circle) {
+      const auto made = chosen.find(flow->made);
+      const auto read = chosen.find(flow->read);
+      if (made == chosen.end() || read == chosen.end()) return false;
+      const AffineExpr step =
+          flow->made_map[made->second] - flow->read_map[read->second];
+      if (!step.IsConstant() || step.constant < 0) return false;
+      looks_back |= step.constant > 0;
+    }
+    return looks_back;
+  }
+
   // The index at which no task that makes the array reads a later label, and
   // some read an earlier one: where tasks take turns, the second one reads
   // labels of the first.
   int32_t OwnTimeIndex(int32_t array) const {
-    const int32_t rank = points_.arrays[array].rank;
-    for (int32_t i = rank - 1; i >= 0; --i) {
+    for (int32_t i = points_.arrays[array].rank - 1; i >= 0; --i) {
       bool looks_back = false;
       bool looks_ahead = false;
-      for (const PointClass& c : points_.classes) {
-        for (const Create& create : c.creates) {
-          for (const Use& use : c.uses) {
-            if (create.array != array || use.array != array) continue;
-            const AffineExpr step = create.map[i] - use.map[i];
-            looks_back |= step.IsConstant() && step.constant > 0;
-            looks_ahead |= !step.IsConstant() || step.constant < 0;
-          }
-        }
+      for (const Flow& flow : flows_) {
+        if (flow.made != array || flow.read != array) continue;
+        const AffineExpr step = flow.made_map[i] - flow.read_map[i];
+        looks_back |= step.IsConstant() && step.constant > 0;
+        looks_ahead |= !step.IsConstant() || step.constant < 0;
       }
       if (looks_back && !looks_ahead) return i;
     }
     return -1;
   }
 
-  void Follow() {
-    for (const PointClass& c : points_.classes) {
-      for (const Create& create : c.creates) {
-        for (const Use& use : c.uses) {
-          Follow(create.array, create.map, use.array, use.map);
-        }
-      }
-    }
-    for (const PointReduction& r : points_.reductions) {
-      Follow(r.array, r.map, r.source, r.source_map);
-    }
-  }
-
-  void Follow(int32_t made, const AffineMap& made_map, int32_t read,
-              const AffineMap& read_map) {
-    const int32_t time = index_[read];
-    int32_t& out = index_[made];
+  void Follow(const Flow& flow) {
+    const int32_t time = index_[flow.read];
+    int32_t& out = index_[flow.made];
     if (time < 0 || out >= 0) return;
-    for (size_t v = 0; v < made_map.size(); ++v) {
-      const AffineExpr apart = made_map[v] - read_map[time];
-      if (!made_map[v].IsConstant() && apart.IsConstant()) {
+    for (size_t v = 0; v < flow.made_map.size(); ++v) {
+      const AffineExpr apart = flow.made_map[v] - flow.read_map[time];
+      if (!flow.made_map[v].IsConstant() && apart.IsConstant()) {
         out = static_cast<int32_t>(v);
       }
     }
   }
 
   const PointProgram& points_;
+  const std::vector<Flow> flows_;
+  const std::vector<std::set<int32_t>> sources_;
   std::vector<int32_t> index_;
 };
 
@@ -187,31 +317,11 @@ bool IsPartOfAnother(const PointProgram& points, const PointResult& result) {
                      });
 }
 
-// Arrays that each array is made of, in the end.
-std::vector<std::set<int32_t>> SourcesOf(const PointProgram& points) {
-  std::vector<std::set<int32_t>> out(points.arrays.size());
-  for (size_t before = 1, after = 0; before != after;) {
-    before = after;
-    after = 0;
-    for (const PointClass& c : points.classes) {
-      for (const Create& create : c.creates) {
-        std::set<int32_t>& sources = out[create.array];
-        for (const Use& use : c.uses) {
-          sources.insert(use.array);
-          const auto& more = out[use.array];
-          if (&more != &sources) sources.insert(more.begin(), more.end());
-        }
-      }
-    }
-    for (const auto& sources : out) after += sources.size();
-  }
-  return out;
-}
-
 // Tasks that wait long, with one of their inputs: readers of a label that many
 // read, and those that read an array which is there before their own begins.
 double WaitingTasks(const PointProgram& points) {
-  const std::vector<std::set<int32_t>> sources = SourcesOf(points);
+  const std::vector<std::set<int32_t>> sources =
+      SourcesOf(FlowsOf(points), points.arrays.size());
   double out = 0;
   for (const PointClass& c : points.classes) {
     if (c.uses.size() < 2 || c.creates.empty()) continue;
@@ -255,10 +365,14 @@ Footprint ValuesOf(const PointProgram& points) {
   for (size_t i = 0; i < points.arrays.size(); ++i) {
     const auto array = static_cast<int32_t>(i);
     const int32_t version = times.Of(i);
+    const bool is_there_anyhow =
+        are_inputs.contains(array) || are_results.contains(array);
     double labels = 0;
     if (version >= 0) {
       labels = kVersionsInUse * RowsOf(points, array, version);
-    } else if (are_inputs.contains(array) || are_results.contains(array)) {
+      const double held = is_there_anyhow ? 0 : times.HeldLabels(array);
+      if (held > labels) labels = std::min(held, AllOf(points, array));
+    } else if (is_there_anyhow) {
       continue;
     } else if (ReadsItself(points, array)) {
       out.unknown = points.arrays[i].name;

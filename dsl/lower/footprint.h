@@ -15,7 +15,8 @@ struct Footprint {
   double results = 0;
   double inputs = 0;  // that come from files
   // Values that tasks to come read, while a run goes from version to version:
-  // two of each row, and all of arrays without versions.
+  // two of each row, all of arrays without versions, and all that is read of an
+  // array by one that goes along another index, for which it waits.
   double in_use = 0;
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.

@@ -176,6 +176,56 @@ result u(x)(T) for x = 1:N-2
   EXPECT_EQ(out.unknown, "");
 }
 
+// Sweeps to and fro: q and u go along t together, though q by itself would go
+// along j. Nothing holds p back, which goes along j: all of it is there while q
+// goes along t. Of r, which goes along t as well, two steps are.
+TEST(Footprint, WhatGoesAlongAnotherIndexIsThereWhole) {
+  const std::string text = R"(
+param N = 30
+param T = 9
+boundary p(i)(0)(t) = i + t
+boundary q(i)(0)(t) = 1
+boundary r(i)(j)(0) = j
+boundary u(i)(N+1)(t) = 2
+boundary u(i)(j)(0) = i where j <= N
+task head
+  creates p(i)(j)(t) as n
+  for i = 1:N  j = 1:N  t = 1:T
+  using p(i)(j-1)(t) as a
+  code n = 1/(2 + a) end code
+end task
+task more
+  creates r(i)(j)(t) as n
+  for i = 1:N  j = 1:N  t = 1:T
+  using r(i)(j)(t-1) as a
+  code n = 0.5*a end code
+end task
+task forth
+  creates q(i)(j)(t) as n
+  for i = 1:N  j = 1:N  t = 1:T
+  using p(i)(j-1)(t) as a  q(i)(j-1)(t) as b  u(j)(i)(t-1) as c  r(i)(j)(t) as d
+  code n = a*b + c + d end code
+end task
+task back
+  creates u(i)(j)(t) as n
+  for i = 1:N  j = 1:N  t = 1:T
+  using u(i)(j+1)(t) as a  q(i)(j)(t) as b
+  code n = a - b end code
+end task
+result u(:)(:)(T)
+)";
+  const Footprint out = FactsOf(text, Options()).footprint;
+  EXPECT_EQ(out.unknown, "");
+  const int64_t square = 30 * 30;
+  const int64_t edge = 30;
+  EXPECT_EQ(out.results, 8 * (square + edge));
+  EXPECT_EQ(out.in_use, 8 * (9 * square             // p
+                             + 2 * (square + edge)  // q
+                             + 2 * square           // r
+                             + 2 * (square + edge)  // u
+                             ));
+}
+
 TEST(Footprint, OfWhatIsMadeOfItselfAnyhowNothingIsKnown) {
   const std::string text = R"(
 param N = 8
