@@ -170,7 +170,7 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   }
   if (!absl::IsUnimplemented(nest.status())) return nest;
   if (may_nest) {
-    absl::StrAppend(&how, "; no loop nest in tiles: ", nest.status().message());
+    absl::StrAppend(&how, kNoLoopNest, nest.status().message());
   }
   return program;
 }

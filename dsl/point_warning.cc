@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -127,6 +128,82 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
   return "docs/LANGUAGE.md, Reductions, has a table of what keeps it there";
 }
 
+// A stencil that would have tiles without the tasks beside it. False: there is
+// none.
+bool WarnOfStencil(const CheckedProgram& checked, const PointProgram& points,
+                   const CompileOptions& options, int64_t tasks,
+                   absl::string_view reason, Diagnostics& diagnostics) {
+  const PointProgram stencil = StencilOf(points);
+  if (stencil.classes.empty()) return false;
+  const std::optional<int64_t> in_tiles = TasksInTiles(stencil, options);
+  if (!in_tiles) return false;
+  const CheckedTask* task = NamedIn(reason, checked);
+  diagnostics
+      .Warning(Code::kPoints, task != nullptr ? task->range : SourceRange{},
+               absl::StrCat("the stencil runs point by point, in ", tasks,
+                            " tasks instead of ", *in_tiles, ": ", reason))
+      .Help(WayBack(task, checked, points, stencil, options, diagnostics));
+  return true;
+}
+
+bool HasBlocks(const PointProgram& points) {
+  return std::any_of(points.classes.begin(), points.classes.end(),
+                     [](const PointClass& c) {
+                       return c.body == PointClass::Body::kNative;
+                     }) ||
+         std::any_of(
+             points.arrays.begin(), points.arrays.end(),
+             [](const PointArray& array) { return array.block_rank > 0; });
+}
+
+// The first task that `reason` mentions, else the one with most points.
+const CheckedTask* BlamedTask(absl::string_view reason,
+                              const CheckedProgram& checked,
+                              const PointProgram& points) {
+  const CheckedTask* out = nullptr;
+  size_t first = absl::string_view::npos;
+  for (const CheckedTask& task : checked.tasks) {
+    const bool is_task = task.origin == CheckedTask::Origin::kTask;
+    const std::string words = absl::StrCat(is_task ? "task " : "", task.name);
+    const size_t at = reason.find(words);
+    if (at >= first) continue;
+    const absl::string_view behind = reason.substr(at + words.size());
+    const char next = behind.empty() ? ' ' : behind.front();
+    if (absl::ascii_isalnum(static_cast<unsigned char>(next)) || next == '_') {
+      continue;
+    }
+    first = at;
+    out = &task;
+  }
+  if (out != nullptr) return out;
+  int64_t most = 0;
+  for (const PointClass& c : points.classes) {
+    for (const CheckedTask& task : checked.tasks) {
+      if (task.name != c.name || c.domain.Count() <= most) continue;
+      most = c.domain.Count();
+      out = &task;
+    }
+  }
+  return out;
+}
+
+void WarnOfNest(const CheckedProgram& checked, const PointProgram& points,
+                int64_t tasks, absl::string_view reason,
+                Diagnostics& diagnostics) {
+  if (HasBlocks(points)) return;
+  const CheckedTask* const task = BlamedTask(reason, checked, points);
+  const bool is_order = absl::StrContains(reason, "bounded time");
+  diagnostics
+      .Warning(Code::kPoints, task != nullptr ? task->range : SourceRange{},
+               absl::StrCat("the program runs point by point, in ", tasks,
+                            " tasks, for its loop nest has no tiles: ", reason))
+      .Help(absl::StrCat(
+          is_order ? "let tasks read each other at like distances, or cut the "
+                     "program in two with a file between; "
+                   : "",
+          "docs/LANGUAGE.md, Reductions, says which loop nests have tiles"));
+}
+
 }  // namespace
 
 void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
@@ -135,16 +212,11 @@ void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
   if (!absl::ConsumePrefix(&how, kNoTiles) || points.repeat) return;
   const int64_t tasks = program.TaskCount();
   if (tasks < kFewTasks) return;
-  const PointProgram stencil = StencilOf(points);
-  if (stencil.classes.empty()) return;
-  const std::optional<int64_t> in_tiles = TasksInTiles(stencil, options);
-  if (!in_tiles) return;
-  const CheckedTask* task = NamedIn(how, checked);
-  diagnostics
-      .Warning(Code::kPoints, task != nullptr ? task->range : SourceRange{},
-               absl::StrCat("the stencil runs point by point, in ", tasks,
-                            " tasks instead of ", *in_tiles, ": ", how))
-      .Help(WayBack(task, checked, points, stencil, options, diagnostics));
+  if (WarnOfStencil(checked, points, options, tasks, how, diagnostics)) return;
+  const size_t nest = how.find(kNoLoopNest);
+  if (nest == absl::string_view::npos) return;
+  WarnOfNest(checked, points, tasks, how.substr(nest + kNoLoopNest.size()),
+             diagnostics);
 }
 
 }  // namespace dogged::dsl

@@ -1,5 +1,5 @@
-// Warning that a stencil runs point by point because of a task that is no part
-// of it.
+// Warning that a program runs point by point: a stencil because of a task that
+// is no part of it, or a loop nest for which there are no tiles.
 #ifndef DOGGED_DSL_POINT_WARNING_H_
 #define DOGGED_DSL_POINT_WARNING_H_
 
@@ -14,10 +14,13 @@ namespace dogged::dsl {
 
 // Job::lowering of a program begins with this if each point is a task.
 inline constexpr absl::string_view kPointByPoint = "point by point";
+// The reason why its loop nests have no tiles stands behind this.
+inline constexpr absl::string_view kNoLoopNest = "; no loop nest in tiles: ";
 
 // `points` were made of `checked`, and `program` of them, as `how` says, which
-// is Job::lowering. Silent where tasks are few, and where the stencil by itself
-// would run point by point as well.
+// is Job::lowering. Silent where tasks are few, where tasks are blocks, in
+// loops that end by a value, and where nobody looked for tiles of loop nests
+// while the stencil by itself would run point by point as well.
 void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics);

@@ -60,7 +60,7 @@ enum class Code : int32_t {
   kArithmetic = 25,     // division by zero or overflow in a constant
   kInclude = 26,        // a file that can't be included
   kRepeat = 27,         // a loop's parameter or condition that can't be
-  kPoints = 28,         // a stencil that runs point by point
+  kPoints = 28,         // a program that runs point by point
 };
 
 enum class Severity : uint8_t { kError, kWarning };

@@ -83,9 +83,10 @@ constexpr std::array<absl::string_view, 28> kTexts = {
     "in results. A result is there whenever the loop ends: the corners of a "
     "grid,\n"
     "which no task reads, have to be left out of it, or made by a task.\n",
-    "A stencil that could run in tiles runs point by point, which takes a\n"
-    "hundred times as long or more, because of a task that is not part of it.\n"
-    "What keeps it in tiles is in docs/LANGUAGE.md, Reductions. A warning.\n",
+    "A program runs point by point, which takes a hundred times as long as\n"
+    "tiles or more: a stencil because of a task that is not part of it, or a\n"
+    "loop nest for which no tiles were found. docs/LANGUAGE.md, Reductions,\n"
+    "says what has tiles, and what keeps a stencil in its own. A warning.\n",
 };
 
 }  // namespace

@@ -451,6 +451,79 @@ result s(:)(N)
   MustDigest(job, nullptr);
 }
 
+std::string WarningsOf(const std::string& text, const CompileOptions& options) {
+  Diagnostics diagnostics("test", "");
+  const auto job = Compile(text, options, KernelRegistry(), diagnostics);
+  EXPECT_TRUE(job.ok()) << job.status() << diagnostics.ToString();
+  return diagnostics.ToString();
+}
+
+// Points cost a thousand times as much as tiles: never a silent fall to them.
+TEST(NestTest, ANestWithoutTilesIsNamedAtItsPlace) {
+  const std::string text = R"(
+param N = 200
+boundary a(i)(0) = i
+boundary b(i)(0) = 2*i
+task first
+  creates a(i)(j) as n
+  for i = 0:N  j = 1:N
+  using b(i)(j-1) as x
+  code n = 0.5*x end code
+end task
+task second
+  creates b(i)(j) as n
+  for i = 0:N  j = 1:N
+  using a(N-i)(j-1) as x
+  code n = x + 1 end code
+end task
+result a(:)(N)
+result b(:)(N)
+)";
+  CompileOptions options = NestOptions();
+  EXPECT_EQ(WarningsOf(text, options), "");
+  options.lower_nest = [](const PointProgram&, const NestTarget&,
+                          std::string&) -> absl::StatusOr<Program> {
+    return absl::UnimplementedError(
+        "no order of the points of task second in tiles was found in bounded "
+        "time");
+  };
+  EXPECT_EQ(
+      WarningsOf(text, options),
+      "test.dog:11:6: warning[D028]: the program runs point by point, in 80802 "
+      "tasks, for its loop nest has no tiles: no order of the points of task "
+      "second in tiles was found in bounded time\n"
+      "11 | task second\n"
+      "   |      ^^^^^^\n"
+      "   = help: let tasks read each other at like distances, or cut the "
+      "program in two with a file between; docs/LANGUAGE.md, Reductions, says "
+      "which loop nests have tiles\n");
+  // Where nothing is named the task with most points is, with a place.
+  options.lower_nest = [](const PointProgram&, const NestTarget&,
+                          std::string&) -> absl::StatusOr<Program> {
+    return absl::UnimplementedError("it has too many tasks");
+  };
+  EXPECT_THAT(WarningsOf(text, options),
+              StartsWith("test.dog:5:6: warning[D028]: "));
+  // Silent where points are few, or asked for.
+  options.parameters = {{"N", "50"}};
+  EXPECT_EQ(WarningsOf(text, options), "");
+  options.parameters.clear();
+  options.coalesce = false;
+  EXPECT_EQ(WarningsOf(text, options), "");
+}
+
+TEST(NestTest, AReductionWithoutTilesIsNamedAtItsPlace) {
+  const std::string text = R"(
+param N = 200
+boundary s(i)(0) = i
+reduce s(i)(j) = sum(s(k)(j-1)) for i = 0:N  j = 1:N over k = 0:N
+result s(:)(N)
+)";
+  EXPECT_THAT(WarningsOf(text, NestOptions()),
+              testing::AllOf(StartsWith("test.dog:4:8:"),
+                             testing::HasSubstr("is made of itself")));
+}
+
 TEST(NestTest, SurvivesAllFaults) {
   for (const auto& path : NestPrograms()) {
     SCOPED_TRACE(path.filename().string());
