@@ -104,8 +104,10 @@ struct JobEntry {
 
   // --- JobKernels
   // Outlives the run: tasks may be on workers when a job is cancelled.
-  // Null until they are made, and where the numeric class is another.
+  // Null until they are made, where the numeric class is another, and where a
+  // job is over and only its results are kept.
   std::shared_ptr<const KernelTable> kernels;
+  bool has_asked_for_kernels = false;  // of this run
   absl::Time kernels_due = absl::InfiniteFuture();
 
   // --- JobInputs

@@ -14,7 +14,7 @@ constexpr absl::Duration kKernelsPatience = absl::Seconds(15);
 }  // namespace
 
 void JobKernels::Prepare(absl::Time now, JobId job, JobEntry& entry) {
-  if (entry.kernels != nullptr ||
+  if (entry.kernels != nullptr || entry.has_asked_for_kernels ||
       !MeetsNumericClass(agent_.options.self.numeric_class,
                          entry.job->numeric_class)) {
     return;
@@ -27,6 +27,7 @@ void JobKernels::Prepare(absl::Time now, JobId job, JobEntry& entry) {
           made->push_back({id, kept, std::move(*kernels)});
         };
       });
+  entry.has_asked_for_kernels = true;
   entry.kernels_due = now + kKernelsPatience;
 }
 
@@ -53,6 +54,7 @@ void JobKernels::CheckDue(absl::Time now) {
   if (agent_.IsDraining()) return;
   for (auto& [job, entry] : table_) {
     if (entry.run == nullptr || entry.kernels != nullptr) continue;
+    if (entry.run->AwaitsKernels()) Prepare(now, job, entry);
     if (now >= entry.kernels_due) {
       entry.run->Suffer(TroubleKind::kSlow,
                         absl::DeadlineExceededError(
@@ -67,6 +69,7 @@ void JobKernels::CheckDue(absl::Time now) {
 void JobKernels::Stop(JobEntry& entry) {
   if (entry.kernels != nullptr) StopKernels(*entry.kernels);
   entry.kernels.reset();
+  entry.has_asked_for_kernels = false;
 }
 
 }  // namespace dogged

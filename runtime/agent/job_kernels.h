@@ -28,12 +28,13 @@ class JobKernels {
   JobKernels(const JobKernels&) = delete;
   JobKernels& operator=(const JobKernels&) = delete;
 
-  // Has kernels made for `entry`, if it has none and this agent's numeric class
-  // is the job's.
+  // Has kernels made for `entry`, once, if it has none and this agent's numeric
+  // class is the job's.
   void Prepare(absl::Time now, JobId job, JobEntry& entry);
   // Gives kernels that were made to their runs.
   void TakeMade();
-  // Runs that have waited too long for kernels suffer.
+  // Has kernels made for runs whose tasks wait for some. Runs that have waited
+  // too long for kernels suffer.
   void CheckDue(absl::Time now);
   // Ends what runs; another run makes kernels anew.
   void Stop(JobEntry& entry);

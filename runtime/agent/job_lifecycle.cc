@@ -37,7 +37,10 @@ void JobLifecycle::StartRun(absl::Time now, JobEntry& entry,
     entry.tasks_needed = entry.job->program.TaskCount();
     entry.results_needed = entry.job->program.ResultCount();
   }
-  kernels_.Prepare(now, record.job(), entry);
+  // Of a job that is over seldom a task runs again.
+  if (records_.index().IsRunning(record.job())) {
+    kernels_.Prepare(now, record.job(), entry);
+  }
   entry.leavers.clear();
   entry.is_dropped = false;
   entry.loss.clear();

@@ -72,15 +72,23 @@ TEST(Outage, ResultsOutliveAllAgents) {
 }
 
 // Agents die one by one after the end, each replaced by one that never had a
-// part in the job: results that are to stay do, and no task runs again.
+// part in the job: results that are to stay do, hardly a task runs again, and
+// only newcomers at which one does make kernels of a job that is over.
 TEST(Outage, ResultsOutliveAllWhoMadeThem) {
+  int makers = 0;
+  const KernelLoader loader = [&makers](const Job& job) {
+    ++makers;
+    return LoadMixKernels(job);
+  };
   for (const Job& job : {Heat1dJob(101, 20, 8), CholeskyJob(8)}) {
     const SimOptions options{.agents = 4,
                              .client_stays = false,
                              .replaces_after_end = true,
                              .job = {.keep_ms = 3600 * 1000}};
-    const Work work = RunSeeds(job, options, 10);
+    makers = 0;
+    const Work work = RunSeeds(job, options, 10, loader);
     EXPECT_LT(work.executed_per_needed, 1.02);
+    EXPECT_LT(makers, 4 * 10 + 5);  // of 4 * 10 newcomers
   }
 }
 

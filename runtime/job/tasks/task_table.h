@@ -111,6 +111,10 @@ class TaskTable {
   RemoteTasks& remote() { return remote_; }
   Claims& claims() { return claims_; }
   const KernelTable* kernels() const { return kernels_.get(); }
+  // Tasks are ready, and can't run without.
+  bool AwaitsKernels() const {
+    return kernels_ == nullptr && ready_.size() > 0;
+  }
   void ReplaceInputs(absl::FunctionRef<Value(const Value&)> visit);
 
   // Ends the process, naming the task, unless each task is in one state and one
