@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_frame.h"
+#include "routing/control/listening_socket.h"
 #include "routing/control/send_parts.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/check.h"
@@ -77,28 +78,18 @@ void SetNoDelay(int fd) {
 
 absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
     absl::string_view address, Options options) {
-  absl::StatusOr<SocketAddress> at = ResolveAddress(address);
-  if (!at.ok()) return at.status();
   std::unique_ptr<ControlPort> port(new ControlPort());
   if (options.clock != nullptr) port->clock_ = options.clock;
   port->keys_ = options.keys;
   if (options.keys != nullptr) {
     DOGGED_ASSIGN_OR_RETURN(port->secure_context_, SecureContext::Create());
   }
+  DOGGED_ASSIGN_OR_RETURN(const int fd, OpenListeningSocket(address, kBacklog));
+  port->listen_fd_ = fd;
   port->epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
   port->reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int fd =
-      socket(at->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  port->listen_fd_ = fd;
-  if (port->epoll_fd_ < 0 || port->reserve_fd_ < 0 || fd < 0) {
+  if (port->epoll_fd_ < 0 || port->reserve_fd_ < 0) {
     return absl::ResourceExhaustedError(ErrorText("control port", errno));
-  }
-  // A port whose last user just died is free.
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd, at->get(), at->size) != 0 || listen(fd, kBacklog) != 0) {
-    return absl::UnavailableError(
-        ErrorText(absl::StrCat("cannot listen at ", address), errno));
   }
   port->address_ = LocalAddress(fd).ToString();
   const int64_t descriptors = DescriptorsMax();

@@ -12,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
+#include "routing/control/listening_socket.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/check.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -94,22 +96,13 @@ std::string HealthAnswer(absl::string_view request, const Health& health) {
 
 absl::StatusOr<std::unique_ptr<HealthPort>> HealthPort::Listen(
     absl::string_view address, Clock& clock) {
-  const absl::StatusOr<SocketAddress> at = ResolveAddress(address);
-  if (!at.ok()) return at.status();
   std::unique_ptr<HealthPort> port(new HealthPort(clock));
+  DOGGED_ASSIGN_OR_RETURN(const int fd,
+                          OpenListeningSocket(address, kHealthBacklog));
+  port->listen_fd_ = fd;
   port->epoll_fd_ = epoll_create1(EPOLL_CLOEXEC);
-  port->listen_fd_ =
-      socket(at->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  const int fd = port->listen_fd_;
-  if (port->epoll_fd_ < 0 || fd < 0) {
+  if (port->epoll_fd_ < 0) {
     return absl::ResourceExhaustedError(ErrorText("health port", errno));
-  }
-  // A port whose last user just died is free.
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (bind(fd, at->get(), at->size) != 0 || listen(fd, kHealthBacklog) != 0) {
-    return absl::UnavailableError(
-        ErrorText(absl::StrCat("cannot listen at ", address), errno));
   }
   port->address_ = LocalAddress(fd).ToString();
   epoll_event event{};
