@@ -267,14 +267,18 @@ def case_generations():
                 time.sleep(0.05)
             check("a founder lives",
                   all(f.poll() is not None for f in founders))
-            waiter = subprocess.Popen(
-                [DOGGED, "wait", job, "--json", "--cluster", f"file:{pool}"],
-                stdout=subprocess.PIPE, text=True)
+            def wait():
+                return subprocess.Popen(
+                    [DOGGED, "wait", job, "--json", "--cluster",
+                     f"file:{pool}"], stdout=subprocess.PIPE, text=True)
+
+            waiter = wait()
             while waiter.poll() is None:
                 refill()
                 time.sleep(0.05)
-                if waiter.poll() not in (None, 0):
-                    break
+                if waiter.poll() == 4:  # for a moment no agent was there
+                    waiter.communicate()
+                    waiter = wait()
             answer = json.loads(waiter.stdout.read())
             check("other bits", answer["result_digest"] == expected, answer)
             print(f"{started} agents, {steps} steps")
