@@ -43,6 +43,9 @@ class LabelProducers {
   // Labels are being made, or something has moved on since a moment before
   // `time`.
   virtual bool IsBusy(absl::Time time) const = 0;
+  // All results of the job with their home here are made, and no label is being
+  // made.
+  virtual bool IsThrough() const = 0;
   // It leaves: there is no time for pauses that grow.
   virtual bool IsLeaving() const = 0;
   // So long a reader waits before it demands what it misses.

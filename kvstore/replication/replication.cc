@@ -196,7 +196,8 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
 void Replication::SendCopies(const Pass& pass) {
   LookAtLinks(pass.now);
   if (are_bytes_)
-    cuts_.BeginPass(pass.now, producers_.IsBusy(pass.now - kIdleAfter));
+    cuts_.BeginPass(pass.now, !producers_.IsThrough() &&
+                                  producers_.IsBusy(pass.now - kIdleAfter));
   copy_queue_.BeginPass(pass.now, producers_.IsBusy(pass.now),
                         [&](const Label& label) {
                           LabelEntry* entry = labels_.shard.Find(label);

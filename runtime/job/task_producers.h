@@ -47,6 +47,9 @@ class TaskProducers : public LabelProducers {
     return tasks_.HasInFlight() ||
            time < job_.stall.last_progress() + job_.limits.copies.delay;
   }
+  bool IsThrough() const override {
+    return !tasks_.HasInFlight() && results_.AreBoundHere();
+  }
   bool IsLeaving() const override { return tasks_.IsPaused(); }
   absl::Duration DemandTimeout(absl::Time now) const override {
     return job_.times.DemandTimeout(now);

@@ -315,6 +315,23 @@ TEST(Cuts, ABusyAgentMakesNoneAtOnce) {
   EXPECT_THAT(one.Published(), IsEmpty());
 }
 
+// A tenth of a link is for agents that have work; the end of a job is not.
+TEST(Cuts, ResultsOfAnAgentThatIsThroughWaitForNothing) {
+  constexpr int64_t kBytes = 10 << 20;
+  OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
+  one.readers.results = {Row(kMine, 3), Row(kMine, 4)};
+  one.producers.is_busy = true;
+  one.BindBytes(Row(kMine, 3), kBytes);
+  one.BindBytes(Row(kMine, 4), kBytes);
+  one.Pass(absl::Milliseconds(20));
+  EXPECT_EQ(one.copied_bytes(), kBytes);
+  one.Pass(absl::Milliseconds(100));
+  EXPECT_EQ(one.copied_bytes(), kBytes);
+  one.producers.is_through = true;
+  one.Pass(absl::Milliseconds(100));
+  EXPECT_EQ(one.copied_bytes(), 2 * kBytes);
+}
+
 TEST(Cuts, AMemberIsKeptUntilWhatWasMadeOfItHasCopies) {
   OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
   one.Make(Row(kMine, 3), 1);

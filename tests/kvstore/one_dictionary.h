@@ -84,6 +84,7 @@ class FakeProducers : public LabelProducers {
   bool IsAwaitedByAll(const Label&) const override { return false; }
   bool IsLacked(const Label&) const override { return false; }
   bool IsBusy(absl::Time) const override { return is_busy; }
+  bool IsThrough() const override { return is_through; }
   bool IsLeaving() const override { return false; }
   absl::Duration DemandTimeout(absl::Time) const override {
     return absl::Milliseconds(250);
@@ -93,6 +94,7 @@ class FakeProducers : public LabelProducers {
   std::set<Label> requested;
   std::vector<Label> handed_out;
   bool is_busy = false;
+  bool is_through = false;
 };
 
 class FakeStorage : public StoredValues {
@@ -257,6 +259,7 @@ class OneDictionary {
     }
     return labels;
   }
+  int64_t copied_bytes() const { return stats_.copy_bytes; }
   bool HasSaidThatHandoverIsComplete() {
     bool has_said = false;
     for (const Outbox::OutgoingMessage& message : Take()) {

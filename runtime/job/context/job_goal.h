@@ -27,6 +27,7 @@ struct JobGoal {
   int64_t leaves_until = INT64_MIN;  // leaves of earlier rounds were drawn
   std::vector<Label> results;        // with their home here, shuffled
   size_t next_result = 0;
+  size_t results_bound = 0;  // of `results`, the first ones
   // After a death: the results from `next_result` on are to be searched from,
   // some whenever this agent has nothing else to do.
   bool searches_all = false;

@@ -139,6 +139,16 @@ void Results::CountDurableResults() {
   }
 }
 
+bool Results::AreBoundHere() {
+  const std::vector<Label>& results = job_.goal.results;
+  size_t& bound = job_.goal.results_bound;
+  while (bound < results.size() && labels_.shard.IsBound(results[bound])) {
+    ++bound;
+  }
+  return job_.goal.rounds.HasEnded() && !results.empty() &&
+         bound == results.size();
+}
+
 void Results::ListResults() {
   job_.goal.results.clear();
   job_.goal.other_results.clear();
@@ -154,6 +164,7 @@ void Results::ListResults() {
     std::swap(job_.goal.results[i - 1], job_.goal.results[job_.rng.Below(i)]);
   }
   job_.goal.next_result = 0;
+  job_.goal.results_bound = 0;
   job_.stats.results_durable = 0;
   job_.stats.results_durable_bytes = 0;
 }

@@ -52,6 +52,8 @@ class Results {
   // This agent has nothing else to do. False: nothing is left.
   bool GoOnSearching(absl::Time now);
   void CountDurableResults();
+  // There are some with their home here, and all are bound.
+  bool AreBoundHere();
 
  private:
   // Some that are not bound. False at the end of the list, or for want of room.
