@@ -65,7 +65,7 @@ TEST(LinkRates, ALinkThatIsIdleInBetweenHasNone) {
 }
 
 // The peer computed, say; nothing shows that later, for an agent that believes
-// sends too little to fill the link.
+// the rate sends too little to fill the link.
 TEST(LinkRates, ARateOfLongAgoIsNone) {
   LinkRates rates;
   Link link(1e3);
