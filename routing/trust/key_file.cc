@@ -14,67 +14,35 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "routing/trust/own_file.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
 
-constexpr int64_t kFileBytesMax = 64 << 10;
-constexpr absl::Duration kLookInterval = absl::Seconds(1);
+constexpr OwnFileRules kRules = {
+    .kind = "key file",
+    .if_missing = "copy that of the cluster, or make one with `dogged key new`",
+    .if_empty =
+        "copy that of the cluster, or remove it and say `dogged key new`",
+    .if_no_file = "`dogged key new` makes one",
+    .is_secret = true,
+    .if_seen = "make another key"};
 
 absl::Status Trouble(const std::string& path, absl::string_view words) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("key file ", path, ": ", words));
+  return OwnFileTrouble(kRules.kind, path, words);
 }
 
 absl::Status SystemTrouble(const std::string& path, absl::string_view what,
                            int error) {
-  const std::string words =
-      absl::StrCat(what, ": ", std::generic_category().message(error));
-  if (error == ENOSPC || error == EDQUOT || error == EMFILE ||
-      error == ENFILE || error == ENOMEM) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("key file ", path, ": ", words));
-  }
-  return Trouble(path, words);
+  return OwnFileError(kRules.kind, path, what, error);
 }
 
 // A key in place of a file's path is a mistake that others may have seen.
 bool IsKey(const std::string& path) {
   return path.size() == 2 * Key::kBytes &&
          std::all_of(path.begin(), path.end(), absl::ascii_isxdigit);
-}
-
-std::array<int64_t, 6> VersionOf(const struct stat& file) {
-  return {static_cast<int64_t>(file.st_dev),
-          static_cast<int64_t>(file.st_ino),
-          file.st_size,
-          file.st_mtim.tv_sec,
-          file.st_mtim.tv_nsec,
-          file.st_ctim.tv_nsec};
-}
-
-absl::Status CheckOwner(const std::string& path, const struct stat& file) {
-  if (S_ISDIR(file.st_mode)) {
-    return Trouble(path, "is a folder; name the file in it");
-  }
-  if (!S_ISREG(file.st_mode)) {
-    return Trouble(path, "is no file; `dogged key new` makes one");
-  }
-  if (file.st_uid != geteuid() && file.st_uid != 0) {
-    return Trouble(path, absl::StrCat("belongs to user ", file.st_uid,
-                                      ", who could change it; use a copy of "
-                                      "your own"));
-  }
-  if ((file.st_mode & 077) != 0) {
-    return Trouble(path, absl::StrFormat(
-                             "others may read or change it (mode %04o); say "
-                             "`chmod 600 %s`, and make another key if they did",
-                             file.st_mode & 07777, path));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status WriteAll(const std::string& path, int fd, absl::string_view text) {
@@ -127,39 +95,10 @@ absl::Status KeyFile::Read() {
         "a key stands where the name of its file should: others may have seen "
         "it, so make another one, with `dogged key new`");
   }
-  // A pipe would be waited for.
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-    return Trouble(path_,
-                   "is not there; copy that of the cluster, or make "
-                   "one with `dogged key new`");
-  }
-  if (fd < 0) return SystemTrouble(path_, "can't be read", errno);
-  const absl::Cleanup closes = [fd] { close(fd); };
-  struct stat file {};
-  if (fstat(fd, &file) != 0) {
-    return SystemTrouble(path_, "can't be read", errno);
-  }
-  version_ = VersionOf(file);
-  DOGGED_RETURN_IF_ERROR(CheckOwner(path_, file));
-  std::string text(kFileBytesMax + 1, '\0');
+  DOGGED_ASSIGN_OR_RETURN(std::string text,
+                          ReadOwnFile(path_, kRules, version_));
   const absl::Cleanup wipes = [&text] { Wipe(text); };
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(fd, text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return SystemTrouble(path_, "can't be read", errno);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  if (size == 0) {
-    return Trouble(path_,
-                   "is empty; copy that of the cluster, or remove it "
-                   "and say `dogged key new`");
-  }
-  if (size > kFileBytesMax) return Trouble(path_, "is too long for keys");
-  absl::StatusOr<KeyRing> ring =
-      KeyRing::Parse(absl::string_view(text).substr(0, size));
+  absl::StatusOr<KeyRing> ring = KeyRing::Parse(text);
   if (!ring.ok()) return Trouble(path_, ring.status().message());
   ring_ = std::make_shared<const KeyRing>(*std::move(ring));
   return absl::OkStatus();
@@ -187,11 +126,10 @@ absl::StatusOr<std::unique_ptr<KeyFile>> KeyFile::Create(
 
 bool KeyFile::Refresh(absl::Time now) {
   if (now < next_look_) return false;
-  next_look_ = now + kLookInterval;
-  struct stat file {};
-  if (stat(path_.c_str(), &file) != 0) file = {};
-  if (VersionOf(file) == version_) return false;
-  version_ = VersionOf(file);
+  next_look_ = now + kOwnFileInterval;
+  const FileVersion version = FileVersionOf(path_);
+  if (version == version_) return false;
+  version_ = version;
   const std::shared_ptr<const KeyRing> before = ring_;
   if (const absl::Status read = Read(); !read.ok()) {
     Log(LogLevel::kWarning,

@@ -3,8 +3,6 @@
 #ifndef DOGGED_ROUTING_TRUST_KEY_FILE_H_
 #define DOGGED_ROUTING_TRUST_KEY_FILE_H_
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "routing/trust/key_ring.h"
+#include "routing/trust/own_file.h"
 
 namespace dogged {
 
@@ -42,15 +41,12 @@ class KeyFile {
   absl::Status Replace(const KeyRing& ring);
 
  private:
-  // Device, inode, size and times of a file: others, if it has changed.
-  using Version = std::array<int64_t, 6>;
-
   explicit KeyFile(const std::string& path) : path_(path) {}
   absl::Status Read();
 
   const std::string path_;
   std::shared_ptr<const KeyRing> ring_;
-  Version version_{};
+  FileVersion version_{};
   absl::Time next_look_ = absl::InfinitePast();
 };
 
