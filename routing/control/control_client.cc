@@ -49,7 +49,8 @@ absl::Status Late(absl::string_view address) {
 
 absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
     absl::string_view address, absl::Duration timeout,
-    std::shared_ptr<const KeyRing> ring) {
+    std::shared_ptr<const KeyRing> ring,
+    std::shared_ptr<const Certificates> certificates) {
   const absl::Time deadline = SystemClock().Now() + timeout;
   absl::StatusOr<SocketAddress> to = ResolveAddress(address);
   if (!to.ok()) return to.status();
@@ -76,8 +77,9 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
     return absl::UnavailableError(
         ErrorText(absl::StrCat("no agent answers at ", address), error));
   }
-  if (ring != nullptr) {
-    DOGGED_RETURN_IF_ERROR(client->Secure(std::move(ring), deadline));
+  if (ring != nullptr || certificates != nullptr) {
+    DOGGED_RETURN_IF_ERROR(
+        client->Secure(std::move(ring), std::move(certificates), deadline));
   }
   return client;
 }
@@ -122,9 +124,11 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
   return absl::OkStatus();
 }
 
-absl::Status ControlClient::Secure(std::shared_ptr<const KeyRing> ring,
-                                   absl::Time deadline) {
-  DOGGED_ASSIGN_OR_RETURN(auto context, SecureContext::Create());
+absl::Status ControlClient::Secure(
+    std::shared_ptr<const KeyRing> ring,
+    std::shared_ptr<const Certificates> certificates, absl::Time deadline) {
+  DOGGED_ASSIGN_OR_RETURN(auto context,
+                          SecureContext::Create(std::move(certificates)));
   channel_ = std::make_unique<SecureChannel>(std::move(context),
                                              SecureChannel::Side::kConnects,
                                              std::move(ring), address_);
@@ -228,10 +232,10 @@ absl::Status ControlClient::RefusalOf(const ControlFrame& frame) const {
     return absl::UnavailableError(
         absl::StrCat(address_, ": ", hello.status().message()));
   }
-  if (frame.type != kRefusalType || channel_ != nullptr) {
-    return absl::OkStatus();
-  }
-  const absl::StatusOr<Refusal> refusal = Refusal::Decode(frame.body.view());
+  if (frame.type != kRefusalType) return absl::OkStatus();
+  const absl::StatusOr<Refusal> refusal =
+      channel_ == nullptr ? Refusal::DecodeClear(frame.body.view())
+                          : Refusal::Decode(frame.body.view());
   if (!refusal.ok()) {
     return absl::UnavailableError(
         absl::StrCat(address_, ": ", refusal.status().message()));

@@ -45,13 +45,16 @@ class ControlCaller {
 
 class ControlClient : public ControlCaller {
  public:
-  // With the keys `ring`, or without any if that is null. Errors:
-  // kInvalidArgument for a malformed address; kUnavailable, naming the address,
-  // if nobody answers there within `timeout`; kPermissionDenied, with the ids
-  // of both ends' keys, if they have none in common.
+  // With the keys `ring`, with certificates, both, or neither where they are
+  // null. Errors: kInvalidArgument for a malformed address; kUnavailable,
+  // naming the address, if nobody answers there within `timeout`;
+  // kPermissionDenied, with the ids of both ends' keys, if they have none in
+  // common, or with the names of a certificate that is not a member's. An agent
+  // that does not take ours says so to the first frame.
   static absl::StatusOr<std::unique_ptr<ControlClient>> Connect(
       absl::string_view address, absl::Duration timeout,
-      std::shared_ptr<const KeyRing> ring = nullptr);
+      std::shared_ptr<const KeyRing> ring = nullptr,
+      std::shared_ptr<const Certificates> certificates = nullptr);
   ~ControlClient() override;
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
@@ -66,7 +69,9 @@ class ControlClient : public ControlCaller {
  private:
   ControlClient(int fd, std::string address)
       : fd_(fd), address_(std::move(address)) {}
-  absl::Status Secure(std::shared_ptr<const KeyRing> ring, absl::Time deadline);
+  absl::Status Secure(std::shared_ptr<const KeyRing> ring,
+                      std::shared_ptr<const Certificates> certificates,
+                      absl::Time deadline);
   // Sends what the channel has sealed.
   absl::Status SendSealed(absl::Time deadline);
   // Takes what is there, or waits for it.

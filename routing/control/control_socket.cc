@@ -80,9 +80,16 @@ absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
     absl::string_view address, Options options) {
   std::unique_ptr<ControlPort> port(new ControlPort());
   if (options.clock != nullptr) port->clock_ = options.clock;
-  port->keys_ = options.keys;
-  if (options.keys != nullptr) {
-    DOGGED_ASSIGN_OR_RETURN(port->secure_context_, SecureContext::Create());
+  port->credentials_ = options.credentials;
+  if (options.credentials != nullptr) {
+    port->certificates_ = options.credentials->certificates();
+    DOGGED_ASSIGN_OR_RETURN(port->accept_context_,
+                            SecureContext::Create(port->certificates_));
+    port->connect_context_ = port->accept_context_;
+    if (options.connects_by_key) {
+      DOGGED_ASSIGN_OR_RETURN(port->connect_context_, SecureContext::Create());
+    }
+    port->connects_by_key_ = options.connects_by_key;
   }
   DOGGED_ASSIGN_OR_RETURN(const int fd, OpenListeningSocket(address, kBacklog));
   port->listen_fd_ = fd;
@@ -110,10 +117,8 @@ ControlPort::~ControlPort() {
 }
 
 std::vector<std::string> ControlPort::KeyIds() const {
-  std::vector<std::string> out;
-  if (keys_ == nullptr) return out;
-  for (const Key& key : keys_->ring()->keys()) out.push_back(key.id());
-  return out;
+  return credentials_ == nullptr ? std::vector<std::string>()
+                                 : credentials_->KeyIds();
 }
 
 ConnectionId ControlPort::Add(int fd, bool connecting) {
@@ -123,15 +128,16 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   connection.connecting = connecting;
   connection.may_end = !connecting;
   connection.heard = next_heard_++;
-  connection.is_known = connecting || keys_ == nullptr;
+  connection.is_known = connecting || credentials_ == nullptr;
   if (!connecting) {
     connection.is_stranger = true;
     strangers_.insert(id);
     deadlines_.Set(id.value(),
-                   keys_ != nullptr ? kHandshakeTime : kFirstFrameTime);
-    if (keys_ != nullptr) {
+                   credentials_ != nullptr ? kHandshakeTime : kFirstFrameTime);
+    if (credentials_ != nullptr) {
       connection.channel = std::make_unique<SecureChannel>(
-          secure_context_, SecureChannel::Side::kAccepts, keys_->ring(), "");
+          accept_context_, SecureChannel::Side::kAccepts, credentials_->ring(),
+          "");
     }
   }
   if (fd < 0) return id;
@@ -238,7 +244,7 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
     reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (reserve_fd_ >= 0) SetListening(true);
   }
-  if (keys_ != nullptr) keys_->Refresh(clock_->Now());
+  if (credentials_ != nullptr) RefreshCredentials();
   for (ConnectionId id : std::exchange(unsettled_, {})) Settle(id, events);
   epoll_event ready[64];
   const int count = epoll_wait(epoll_fd_, ready, 64, 0);
@@ -262,6 +268,18 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
     Settle(id, events);
   }
   EndOverdue(events);
+}
+
+void ControlPort::RefreshCredentials() {
+  credentials_->Refresh(clock_->Now());
+  if (credentials_->certificates() == certificates_) return;
+  certificates_ = credentials_->certificates();
+  const auto context = SecureContext::Create(certificates_);
+  if (!context.ok()) {
+    return Log(LogLevel::kWarning, context.status().message());
+  }
+  accept_context_ = *context;
+  if (!connects_by_key_) connect_context_ = *context;
 }
 
 void ControlPort::EndOverdue(std::vector<ControlEvent>& events) {
@@ -301,7 +319,7 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
       }
     }
     const ConnectionId id = Add(fd, false);
-    if (keys_ == nullptr) {
+    if (credentials_ == nullptr) {
       events.push_back(
           {.kind = ControlEvent::Kind::kAccepted, .connection = id});
     } else if (std::ssize(strangers_) > kStrangersMax) {
@@ -378,9 +396,9 @@ void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
   // Before all that was queued meanwhile.
   connection.queue.push_front(Bytes(FrameHeader::EncodeHello()));
   connection.queue_bytes += connection.queue.front().size();
-  if (keys_ != nullptr) {
+  if (credentials_ != nullptr) {
     connection.channel = std::make_unique<SecureChannel>(
-        secure_context_, SecureChannel::Side::kConnects, keys_->ring(),
+        connect_context_, SecureChannel::Side::kConnects, credentials_->ring(),
         connection.address);
   } else {
     events.push_back(
@@ -507,9 +525,10 @@ void ControlPort::TakeFrames(ConnectionId id, Connection& connection,
       Fail(id, connection, intact);
       break;
     }
-    if (header->type == kRefusalType && connection.channel == nullptr &&
-        !connection.address.empty()) {
-      const absl::StatusOr<Refusal> refusal = Refusal::Decode(body);
+    if (header->type == kRefusalType && !connection.address.empty()) {
+      const absl::StatusOr<Refusal> refusal = connection.channel == nullptr
+                                                  ? Refusal::DecodeClear(body)
+                                                  : Refusal::Decode(body);
       Fail(id, connection,
            refusal.ok() ? absl::PermissionDeniedError(
                               refusal->WordsFor(connection.address, nullptr))

@@ -9,10 +9,11 @@
 // frame end the connection, are counted, and change nothing else; memory is
 // taken only as bytes arrive.
 //
-// A port with keys speaks TLS alone (secure_channel.h), one without speaks
-// plainly; either tells the other sort so (refusal.h). A connection that came
-// in is a *stranger* until it has shown its key, or without keys the head of a
-// frame. Strangers are few, are not heard of, and end soon.
+// A port with credentials speaks TLS alone (secure_channel.h), one without
+// speaks plainly; either tells the other sort so (refusal.h). A connection that
+// came in is a *stranger* until it has shown what it has, or where nothing is
+// wanted the head of a frame. Strangers are few, are not heard of, and end
+// soon.
 //
 // Either end begins with a hello (runtime/base/wire_version.h), the accepting
 // one once it has heard the other's. An end whose version of the wire is too
@@ -40,7 +41,7 @@
 #include "routing/control/polled_deadlines.h"
 #include "routing/control/refusal.h"
 #include "routing/control/secure_channel.h"
-#include "routing/trust/key_file.h"
+#include "routing/trust/credentials.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/ids.h"
@@ -55,7 +56,7 @@ using ConnectionId = Id<struct ConnectionIdTag>;
 
 struct ControlEvent {
   enum class Kind {
-    kAccepted,   // a client connected to this port, and has its key
+    kAccepted,   // a client connected to this port, and may
     kConnected,  // a Connect of ours succeeded
     kFrame,
     kClosed,  // `cause` says why; the last event of its connection
@@ -65,15 +66,18 @@ struct ControlEvent {
   uint8_t type = 0;
   Bytes body;
   std::string cause;
-  bool is_refusal = false;  // `cause` is that the ends don't have one key,
+  bool is_refusal = false;  // `cause` is that the ends don't trust each other,
   bool is_far = false;      // or no version of the wire in common
 };
 
 class ControlPort {
  public:
   struct Options {
-    KeyFile* keys = nullptr;  // null: none; outlives the port
-    Clock* clock = nullptr;   // null: that of the system; outlives the port
+    Credentials* credentials = nullptr;  // null: none; outlives the port
+    // Connections to others are by a key alone, which both ends have then: a
+    // certificate says nothing of that.
+    bool connects_by_key = false;
+    Clock* clock = nullptr;  // null: that of the system; outlives the port
   };
   // Listens at `address`, "HOST:PORT" or "[IPV6]:PORT"; port 0 takes a free
   // one. Errors: kInvalidArgument for a malformed address, kUnavailable naming
@@ -176,6 +180,8 @@ class ControlPort {
             const absl::Status& status);
   void NoteRefused(const Connection& connection, absl::string_view words);
   void EndOverdue(std::vector<ControlEvent>& events);
+  // Takes keys and certificates that have changed.
+  void RefreshCredentials();
   static void Write(Connection& connection);
   static void WriteSealed(Connection& connection);
   // As SendParts; notes an error in `connection`: -1 then, or if it has to
@@ -204,8 +210,12 @@ class ControlPort {
   RefusalLog refusal_log_;
   SystemClock system_clock_;
   Clock* clock_ = &system_clock_;
-  KeyFile* keys_ = nullptr;
-  std::shared_ptr<const SecureContext> secure_context_;  // with keys_
+  Credentials* credentials_ = nullptr;
+  // With credentials_, of these certificates.
+  std::shared_ptr<const Certificates> certificates_;
+  std::shared_ptr<const SecureContext> accept_context_;
+  std::shared_ptr<const SecureContext> connect_context_;
+  bool connects_by_key_ = false;
 };
 
 }  // namespace dogged

@@ -31,16 +31,23 @@ struct Refusal {
     kWantsKey = 1,  // the connection came without
     kHasNoKey = 2,  // the connection came with one
     kOtherKey = 3,
+    kWantsCertificate = 4,   // the connection came with a key, or without
+    kHasNoCertificates = 5,  // the connection came with one
+    kOtherCertificate = 6,   // within TLS alone, with words
   };
   static constexpr int64_t kFrameBytesMax = 256;
+  static constexpr size_t kWordsMax = 1000;
 
   Reason reason = Reason::kWantsKey;
   std::vector<std::string> ids;  // of the keys that the refusing end accepts
+  std::string words;             // of kOtherCertificate
 
   // The refusal of an end with the keys `ring`, which is null without any.
   static Refusal Of(Reason reason, const KeyRing* ring);
   std::string EncodeFrame() const;
   static absl::StatusOr<Refusal> Decode(absl::string_view body);
+  // The same without TLS, where anybody could have said it: none has `words`.
+  static absl::StatusOr<Refusal> DecodeClear(absl::string_view body);
   // For the refused end, which has the keys `ring`: both ends' ids, and what to
   // do. `address` is the refusing end.
   std::string WordsFor(absl::string_view address, const KeyRing* ring) const;

@@ -26,7 +26,7 @@
 #include "routing/control/poller.h"
 #include "routing/control/secure_channel.h"
 #include "routing/control/socket_address.h"
-#include "routing/trust/key_file.h"
+#include "routing/trust/credentials.h"
 #include "runtime/base/clock.h"
 #include "tests/output/temporary_folder.h"
 
@@ -267,8 +267,8 @@ class SecurePort : public testing::Test {
   // Keys as Ring() has them, the first of which is used.
   void StartWith(absl::string_view digits) {
     WriteKeys(digits);
-    file_ = *KeyFile::Open(folder_ / "key");
-    Start({.keys = file_.get()});
+    file_ = std::make_unique<Credentials>(*KeyFile::Open(folder_ / "key"));
+    Start({.credentials = file_.get()});
   }
   void Start(ControlPort::Options options) {
     port_ = *ControlPort::Listen("127.0.0.1:0", options);
@@ -336,7 +336,7 @@ class SecurePort : public testing::Test {
   }
 
   TemporaryFolder folder_;
-  std::unique_ptr<KeyFile> file_;
+  std::unique_ptr<Credentials> file_;
   std::unique_ptr<ControlPort> port_;
   std::string address_;
   std::thread thread_;
@@ -462,11 +462,11 @@ TEST(SecurePortTime, SilentStrangersEnd) {
   const TemporaryFolder folder;
   const std::string path = folder.Write("key", Ring("1")->Encode());
   ASSERT_EQ(chmod(path.c_str(), 0600), 0);
-  const std::unique_ptr<KeyFile> file = *KeyFile::Open(path);
+  Credentials file(*KeyFile::Open(path));
   TestClock clock;
-  for (KeyFile* const keys : {file.get(), static_cast<KeyFile*>(nullptr)}) {
-    const auto port =
-        *ControlPort::Listen("127.0.0.1:0", {.keys = keys, .clock = &clock});
+  for (Credentials* const keys : {&file, static_cast<Credentials*>(nullptr)}) {
+    const auto port = *ControlPort::Listen(
+        "127.0.0.1:0", {.credentials = keys, .clock = &clock});
     std::vector<ControlEvent> events;
     const absl::StatusOr<SocketAddress> at = ResolveAddress(port->address());
     const int fd = socket(at->family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -514,20 +514,20 @@ bool Serve(ControlPort& one, ControlPort& other,
 class SecurePorts : public testing::Test {
  protected:
   // Null for "".
-  KeyFile* Keys(const std::string& digits) {
+  Credentials* Keys(const std::string& digits) {
     if (digits.empty()) return nullptr;
     const std::string path =
         folder_.Write("key" + digits, Ring(digits)->Encode());
     EXPECT_EQ(chmod(path.c_str(), 0600), 0);
-    files_.push_back(*KeyFile::Open(path));
+    files_.push_back(std::make_unique<Credentials>(*KeyFile::Open(path)));
     return files_.back().get();
   }
   std::unique_ptr<ControlPort> Listen(const std::string& digits) {
-    return *ControlPort::Listen("127.0.0.1:0", {.keys = Keys(digits)});
+    return *ControlPort::Listen("127.0.0.1:0", {.credentials = Keys(digits)});
   }
 
   TemporaryFolder folder_;
-  std::vector<std::unique_ptr<KeyFile>> files_;
+  std::vector<std::unique_ptr<Credentials>> files_;
 };
 
 TEST_F(SecurePorts, LifeLinesConnectAndEnd) {

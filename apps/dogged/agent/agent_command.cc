@@ -136,13 +136,15 @@ WireMode WireModeOf(const AgentCommandOptions& options, bool has_keys) {
 // dead, the next one starts, with the jobs that it knew.
 class AgentProcess {
  public:
-  // `keys` is null without any.
+  // `credentials` is null without any.
   AgentProcess(const AgentCommandOptions& options,
-               const Environment& environment, std::shared_ptr<KeyFile> keys,
+               const Environment& environment,
+               std::shared_ptr<Credentials> credentials,
                AllowedLibraries allowed)
       : options_(options),
-        keys_(std::move(keys)),
-        directory_cluster_(options.directory, keys_.get()),
+        credentials_(std::move(credentials)),
+        keys_(credentials_ == nullptr ? nullptr : credentials_->keys()),
+        directory_cluster_(options.directory, keys_),
         has_directory_(!options.directory.empty()),
         wire_(WireModeOf(options, keys_ != nullptr)),
         temporary_folder_(environment.temporary_folder),
@@ -164,13 +166,22 @@ class AgentProcess {
     if (arena_ != nullptr) SetValueMemory(&arena_->values());
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(
-        control_, ControlPort::Listen(options_.listen, {.keys = keys_.get()}));
+        control_,
+        ControlPort::Listen(options_.listen,
+                            {.credentials = credentials_.get(),
+                             // Only agents with one key can open what each
+                             // other sends.
+                             .connects_by_key = wire_ != WireMode::kPlain}));
     poller_->Watch(control_->wait_fd());
     if (!options_.health.empty()) {
       DOGGED_ASSIGN_OR_RETURN(health_, HealthThread::Listen(options_.health));
     }
     DOGGED_RETURN_IF_ERROR(sources_.Begin(
-        options_.join, keys_.get(),
+        options_.join,
+        {.keys = keys_,
+         .has_certificate = wire_ == WireMode::kPlain &&
+                            credentials_ != nullptr &&
+                            credentials_->certificates() != nullptr},
         [poller = poller_.get()] { poller->Wake(); }, rng_.Next()));
     if (sources_.reads_input() && !ReadInput()) return join_status_;
     // Before the workers: the module must be loaded by a single thread.
@@ -180,7 +191,7 @@ class AgentProcess {
                            .host = FabricHost(options_, control_->address()),
                            .port = options_.fabric_port,
                            .provider = {},
-                           .keeps_strangers_out = keys_ != nullptr,
+                           .keeps_strangers_out = credentials_ != nullptr,
                            .limits = {}};
       admission_ = nullptr;
       transport_.reset();
@@ -454,7 +465,8 @@ class AgentProcess {
   }
 
   const AgentCommandOptions options_;
-  const std::shared_ptr<KeyFile> keys_;
+  const std::shared_ptr<Credentials> credentials_;
+  KeyFile* const keys_;  // of credentials_; null without any
   DirectoryCluster directory_cluster_;
   bool has_directory_;  // and it has jobs of this cluster
   const WireMode wire_;
@@ -513,10 +525,21 @@ absl::Status CheckJoin(const AgentCommandOptions& options,
 
 // Finds mistyped options before anything starts.
 absl::Status CheckAgentOptions(const AgentCommandOptions& options,
-                               bool has_keys) {
+                               const Credentials* credentials) {
   const auto address = ResolveAddress(options.listen);
   if (!address.ok()) return Annotate(address.status(), "--listen");
-  if (!has_keys && !options.keys.insecure && !address->IsLoopback()) {
+  const bool has_keys =
+      credentials != nullptr && credentials->keys() != nullptr;
+  if (credentials != nullptr && !has_keys && !address->IsLoopback() &&
+      options.wire.empty()) {
+    return absl::InvalidArgumentError(
+        "--ca-file: certificates open the control port; what agents of "
+        "different hosts send each other is sealed by a key: make one with "
+        "`dogged key new`, for all agents, or say --wire plain if the network "
+        "is yours alone");
+  }
+  if (credentials == nullptr && !options.keys.insecure &&
+      !address->IsLoopback()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--listen ", options.listen,
         ": beyond loopback anybody who reaches the port could run code here; "
@@ -577,11 +600,14 @@ absl::Status CheckLimits(const AgentCommandOptions& options) {
 
 ExitCode AgentCommand(const AgentCommandOptions& options,
                       const Environment& environment) {
-  auto keys = OpenKeys(options.keys, environment);
+  auto credentials =
+      OpenCredentials(options.keys, environment,
+                      {CertificateUse::kConnects, CertificateUse::kAccepts});
   auto allowed = AllowedLibraries::Parse(options.kernels);
   absl::Status mistyped =
-      keys.ok() ? CheckAgentOptions(options, *keys != nullptr)
-                : absl::InvalidArgumentError(keys.status().message());
+      credentials.ok()
+          ? CheckAgentOptions(options, credentials->get())
+          : absl::InvalidArgumentError(credentials.status().message());
   mistyped.Update(allowed.status());
   if (!mistyped.ok()) {
     PrintError(mistyped.message());
@@ -598,7 +624,8 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   if (status.ok()) status = SetUpBlas();
   if (status.ok())
     status =
-        AgentProcess(filled, environment, *keys, *std::move(allowed)).Run();
+        AgentProcess(filled, environment, *credentials, *std::move(allowed))
+            .Run();
   if (status.ok()) return ExitCode::kDone;
   PrintError(status.message());
   switch (status.code()) {

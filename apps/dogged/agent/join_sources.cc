@@ -20,9 +20,9 @@ absl::StatusOr<std::vector<MeetingPoint>> JoinPoints(
 }
 
 absl::Status JoinSources::Begin(const std::vector<std::string>& words,
-                                KeyFile* keys, std::function<void()> wake,
+                                const Trust& trust, std::function<void()> wake,
                                 uint64_t seed) {
-  keys_ = keys;
+  keys_ = trust.keys;
   for (const std::string& word : words) reads_input_ |= word == kJoinsInput;
   DOGGED_ASSIGN_OR_RETURN(std::vector<MeetingPoint> points, JoinPoints(words));
   for (const MeetingPoint& point : points) {
@@ -32,8 +32,8 @@ absl::Status JoinSources::Begin(const std::vector<std::string>& words,
       points, [](const MeetingPoint& point) { return !point.HasToBeAsked(); });
   if (points.empty()) return absl::OkStatus();
   contacts_.AwaitListing();
-  rendezvous_ =
-      std::make_unique<Rendezvous>(std::move(points), std::move(wake), seed);
+  rendezvous_ = std::make_unique<Rendezvous>(
+      std::move(points), trust.has_certificate, std::move(wake), seed);
   return rendezvous_->status();
 }
 

@@ -35,10 +35,15 @@ class JoinSources {
   JoinSources(const JoinSources&) = delete;
   JoinSources& operator=(const JoinSources&) = delete;
 
+  // Agents that this one can trust.
+  struct Trust {
+    KeyFile* keys = nullptr;       // of theirs; null: none; outlives this
+    bool has_certificate = false;  // which those with other keys may take
+  };
   // Begins to look. `words` of --join, well-formed. `wake` is called from any
-  // thread when Refresh() has something to do. `keys` may be null, and outlives
-  // this. Errors: kResourceExhausted without threads.
-  absl::Status Begin(const std::vector<std::string>& words, KeyFile* keys,
+  // thread when Refresh() has something to do. Errors: kResourceExhausted
+  // without threads.
+  absl::Status Begin(const std::vector<std::string>& words, const Trust& trust,
                      std::function<void()> wake, uint64_t seed);
   // The agent is this incarnation now, and others find it at `address`.
   void Enter(AgentId agent, const std::string& address);

@@ -68,6 +68,15 @@ void AddKeyOptions(CLI::App& command, KeyChoice& choice) {
   command.add_option("--key-file", choice.flag,
                      "of the cluster, see `dogged key` (default: "
                      "DOGGED_KEY_FILE, or ~/.dogged/key if it is there)");
+  command.add_option("--ca-file", choice.certificates.ca,
+                     "certificates of CAs whose certificates members have, in "
+                     "PEM; beside a key, or in its place (default: "
+                     "DOGGED_CA_FILE)");
+  command.add_option("--cert-file", choice.certificates.certificate,
+                     "ours, and those between it and the CA (default: "
+                     "DOGGED_CERT_FILE)");
+  command.add_option("--cert-key-file", choice.certificates.key,
+                     "its private key (default: DOGGED_CERT_KEY_FILE)");
   command.add_flag("--insecure", choice.insecure,
                    "no key: anybody who reaches the agents can run code there");
 }

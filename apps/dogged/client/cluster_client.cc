@@ -19,13 +19,14 @@ constexpr absl::Duration kContactPatience = absl::Seconds(5);
 
 }  // namespace
 
-ConnectControl ConnectWith(std::shared_ptr<KeyFile> keys) {
-  return [keys = std::move(keys)](absl::string_view address,
-                                  absl::Duration timeout)
+ConnectControl ConnectWith(std::shared_ptr<Credentials> credentials) {
+  return [credentials = std::move(credentials)](absl::string_view address,
+                                                absl::Duration timeout)
              -> absl::StatusOr<std::unique_ptr<ControlCaller>> {
-    if (keys != nullptr) keys->Refresh(SystemClock().Now());
-    return ControlClient::Connect(address, timeout,
-                                  keys == nullptr ? nullptr : keys->ring());
+    if (credentials == nullptr) return ControlClient::Connect(address, timeout);
+    credentials->Refresh(SystemClock().Now());
+    return ControlClient::Connect(address, timeout, credentials->ring(),
+                                  credentials->certificates());
   };
 }
 

@@ -21,7 +21,7 @@
 #include "apps/dogged/client/agent_addresses.h"
 #include "apps/dogged/client/collected_results.h"
 #include "routing/control/control_client.h"
-#include "routing/trust/key_file.h"
+#include "routing/trust/credentials.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/clock.h"
 #include "runtime/graph/job.h"
@@ -35,9 +35,9 @@ using ConnectControl =
     std::function<absl::StatusOr<std::unique_ptr<ControlCaller>>(
         absl::string_view address, absl::Duration timeout)>;
 
-// With the keys of a file, as they are at the time of each connection; without
-// keys if it is null.
-ConnectControl ConnectWith(std::shared_ptr<KeyFile> keys);
+// With credentials as their files are at the time of each connection; without
+// any if null.
+ConnectControl ConnectWith(std::shared_ptr<Credentials> credentials);
 
 class ClusterClient {
  public:

@@ -37,12 +37,14 @@ absl::Status NobodyAt(absl::string_view cluster,
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> FindAgents(
-    absl::string_view cluster, const std::shared_ptr<KeyFile>& keys) {
+    absl::string_view cluster,
+    const std::shared_ptr<Credentials>& credentials) {
   const auto points = ParseMeetingPoints({std::string(cluster)}, "--cluster");
   if (!points.ok()) return absl::NotFoundError(points.status().message());
   PointReader reader{.host = HostName(), .keys = {}};
-  if (keys != nullptr) {
-    for (const Key& key : keys->ring()->keys()) reader.keys.push_back(key.id());
+  if (credentials != nullptr) {
+    reader.keys = credentials->KeyIds();
+    reader.has_certificate = credentials->certificates() != nullptr;
   }
   std::vector<std::string> addresses;
   std::vector<std::string> troubles;
@@ -69,7 +71,7 @@ absl::StatusOr<std::vector<std::string>> FindAgents(
     addresses = *std::move(order);
   }
   if (!has_listing) return addresses;
-  const ConnectControl connect = ConnectWith(keys);
+  const ConnectControl connect = ConnectWith(credentials);
   std::string words = "no address of an agent is there";
   SystemClock clock;
   const absl::Time deadline = clock.Now() + kProbesTimeout;

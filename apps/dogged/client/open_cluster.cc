@@ -13,7 +13,7 @@ namespace dogged {
 absl::StatusOr<std::unique_ptr<ClusterClient>> OpenCluster(
     const ClusterOptions& options, const Environment& environment,
     const ResultRoom* room) {
-  auto keys = OpenKeys(options.keys, environment);
+  auto keys = OpenCredentials(options.keys, environment);
   if (!keys.ok()) return absl::NotFoundError(keys.status().message());
   DOGGED_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
                           FindAgents(options.cluster, *keys));

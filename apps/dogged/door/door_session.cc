@@ -233,34 +233,35 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Open(
   DOGGED_ASSIGN_OR_RETURN(opened.key_choice.flag, request.Text("key_file"));
   DOGGED_ASSIGN_OR_RETURN(opened.key_choice.insecure, request.Flag("insecure"));
   auto keys = agents > 0 ? OpenNamedKeys(opened.key_choice, environment_)
-                         : OpenKeys(opened.key_choice, environment_);
+                         : OpenCredentials(opened.key_choice, environment_);
   if (!keys.ok()) return absl::NotFoundError(keys.status().message());
-  opened.keys = *std::move(keys);
+  opened.credentials = *std::move(keys);
   opened.program.agents = static_cast<int>(agents);
   opened.program.workers = static_cast<int>(workers);
   Answer out;
   if (agents > 0) {
     opened.program.workers =
         WorkersPerAgent(static_cast<int>(workers), static_cast<int>(agents));
-    auto own = std::make_unique<LocalAgents>(LocalAgentsOptions{
-        .workers = opened.program.workers,
-        .memory = environment_.memory,
-        .directory = "",
-        .temporary_folder = environment_.temporary_folder,
-        .key_file =
-            opened.keys == nullptr ? std::string() : opened.keys->path()});
+    auto own = std::make_unique<LocalAgents>(
+        LocalAgentsOptions{.workers = opened.program.workers,
+                           .memory = environment_.memory,
+                           .directory = "",
+                           .temporary_folder = environment_.temporary_folder,
+                           .key_file = opened.credentials == nullptr
+                                           ? std::string()
+                                           : opened.credentials->key_path()});
     DOGGED_RETURN_IF_ERROR(own->Start(static_cast<int>(agents), kStartTimeout));
     agents_ = std::move(own);
-    DOGGED_RETURN_IF_ERROR(AwaitViews(opened.keys));
+    DOGGED_RETURN_IF_ERROR(AwaitViews(opened.credentials));
     out.fields["agents"] = OwnAgents();
   } else {
     DOGGED_ASSIGN_OR_RETURN(opened.cluster_agents,
-                            FindAgents(opened.cluster, opened.keys));
+                            FindAgents(opened.cluster, opened.credentials));
     DOGGED_ASSIGN_OR_RETURN(
         const auto client,
         ClusterClient::Connect(opened.cluster_agents,
                                {.patience = ClusterClient::kNamedPatience,
-                                .connect = ConnectWith(opened.keys)}));
+                                .connect = ConnectWith(opened.credentials)}));
     // An agent that has not our key says so now.
     DOGGED_RETURN_IF_ERROR(client->AwaitStatus().status());
     out.fields["agents"] = nlohmann::ordered_json::array();
@@ -295,13 +296,14 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Start(
 
 // Within reason: a job that starts before that runs right, but some of its
 // tasks twice.
-absl::Status DoorSession::AwaitViews(const std::shared_ptr<KeyFile>& keys) {
+absl::Status DoorSession::AwaitViews(
+    const std::shared_ptr<Credentials>& credentials) {
   SystemClock clock;
   const absl::Time deadline = clock.Now() + kViewsTimeout;
   const std::vector<std::string> addresses = Addresses();
   DOGGED_ASSIGN_OR_RETURN(
       const auto client,
-      ClusterClient::Connect(addresses, {.connect = ConnectWith(keys)}));
+      ClusterClient::Connect(addresses, {.connect = ConnectWith(credentials)}));
   for (const std::string& address : addresses) client->AddAddress(address);
   bool all = false;
   while (!all && clock.Now() < deadline) {
@@ -401,7 +403,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
               .redo_max_ms = RedoMaxMs(redo),
               .keep_ms = std::llround(1000 * keep)},
       .addresses = run.cluster_agents.empty() ? addresses : run.cluster_agents,
-      .connect = ConnectWith(run.keys),
+      .connect = ConnectWith(run.credentials),
       .has_own_agents = agents_ != nullptr};
   rng_ = Rng(rng_.Next());  // another submission next time
   auto job = std::make_unique<DoorJob>(std::move(loaded), std::move(results),
@@ -475,7 +477,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Status(
       const auto client,
       ClusterClient::Connect(addresses,
                              {.patience = ClusterClient::kNamedPatience,
-                              .connect = ConnectWith(cluster_.keys)}));
+                              .connect = ConnectWith(cluster_.credentials)}));
   DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                           client->AwaitStatus());
   std::map<std::string, nlohmann::ordered_json> members;

@@ -66,7 +66,7 @@ class DoorSession {
   nlohmann::ordered_json OwnAgents() const;
   std::vector<std::string> Addresses() const;
   // Until own agents know one another.
-  absl::Status AwaitViews(const std::shared_ptr<KeyFile>& keys);
+  absl::Status AwaitViews(const std::shared_ptr<Credentials>& credentials);
   void Reap();
   // Jobs go on for as long as `patience`, and say what happened.
   void StepJobs(absl::Duration patience);

@@ -7,7 +7,7 @@
 #include "apps/tiles/blas_kernels.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/socket_address.h"
-#include "routing/trust/key_file.h"
+#include "routing/trust/credentials.h"
 #include "routing/trust/key_ring.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernels/kernel_library.h"
@@ -103,15 +103,25 @@ Finding PortFinding(const std::string& listen) {
 }
 
 Finding KeyFinding(const AgentPlace& place, const Environment& environment) {
-  const auto keys = OpenKeys(place.keys, environment);
-  if (!keys.ok()) {
-    return {Level::kError, "key file", std::string(keys.status().message()),
+  const auto found =
+      OpenCredentials(place.keys, environment,
+                      {CertificateUse::kConnects, CertificateUse::kAccepts});
+  if (!found.ok()) {
+    return {Level::kError, "key file", std::string(found.status().message()),
             ""};
   }
-  if (*keys != nullptr) {
-    return {Level::kOk, "key file",
-            absl::StrCat((*keys)->path(), ", ids ", (*keys)->ring()->Ids()),
-            ""};
+  const KeyFile* const keys = *found == nullptr ? nullptr : (*found)->keys();
+  const auto certificates =
+      *found == nullptr ? nullptr : (*found)->certificates();
+  const std::string certified =
+      certificates == nullptr
+          ? ""
+          : absl::StrCat("; certificate of ", certificates->OwnText());
+  if (keys != nullptr) {
+    return {
+        Level::kOk, "key file",
+        absl::StrCat(keys->path(), ", ids ", keys->ring()->Ids(), certified),
+        ""};
   }
   if (place.keys.insecure) {
     return {Level::kWarning, "key file",
@@ -120,7 +130,8 @@ Finding KeyFinding(const AgentPlace& place, const Environment& environment) {
   }
   const auto address = ResolveAddress(place.listen);
   if (address.ok() && address->IsLoopback()) {
-    return {Level::kOk, "key file", "none: agents listen on loopback alone",
+    return {Level::kOk, "key file",
+            absl::StrCat("none: agents listen on loopback alone", certified),
             ""};
   }
   return {Level::kError, "key file",

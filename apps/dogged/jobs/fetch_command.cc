@@ -183,7 +183,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
                               "for them to write"));
     }
     NamedJob done = *named;
-    auto keys = OpenKeys(options.keys, environment);
+    auto keys = OpenCredentials(options.keys, environment);
     if (!keys.ok()) return PrintError(keys.status());
     const absl::Status ended = AwaitDone(*client, done);
     if (!ended.ok()) return PrintError(ended);

@@ -51,13 +51,14 @@ class Submission {
     const RunOptions& run = options_.run;
     std::vector<std::string> addresses = run.cluster_agents;
     if (addresses.empty()) {
-      DOGGED_ASSIGN_OR_RETURN(addresses, FindAgents(run.cluster, run.keys));
+      DOGGED_ASSIGN_OR_RETURN(addresses,
+                              FindAgents(run.cluster, run.credentials));
     }
     DOGGED_ASSIGN_OR_RETURN(
         client_, ClusterClient::Connect(
                      addresses, {.patience = ClusterClient::kNamedPatience,
                                  .collects = false,
-                                 .connect = ConnectWith(run.keys)}));
+                                 .connect = ConnectWith(run.credentials)}));
     DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                             client_->AwaitStatus());
     const AgentsMemory agents = MemoryOf(replies);
@@ -176,12 +177,12 @@ ExitCode SubmitOrThrow(const SubmitOptions& options,
                        const Environment& environment) {
   const KernelSource kernels(environment);
   SubmitOptions filled = options;
-  auto keys = OpenKeys(filled.run.key_choice, environment);
+  auto keys = OpenCredentials(filled.run.key_choice, environment);
   if (!keys.ok()) {
     PrintError(keys.status().message());
     return ExitCode::kMistyped;
   }
-  filled.run.keys = *std::move(keys);
+  filled.run.credentials = *std::move(keys);
   const auto program = LoadForSubmit(filled.run, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   WarnOfInputs(*program);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -10,10 +11,13 @@
 namespace dogged {
 namespace {
 
-std::string Variable(const char* name) {
+std::optional<std::string> IfSet(const char* name) {
   const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  if (value == nullptr) return std::nullopt;
+  return value;
 }
+
+std::string Variable(const char* name) { return IfSet(name).value_or(""); }
 
 }  // namespace
 
@@ -28,9 +32,10 @@ Environment ReadEnvironment() {
   out.temporary_folder =
       Variable("TMPDIR").empty() ? "/var/tmp" : Variable("TMPDIR");
   out.home = Variable("HOME");
-  if (const char* key_file = std::getenv("DOGGED_KEY_FILE")) {
-    out.key_file = key_file;
-  }
+  out.key_file = IfSet("DOGGED_KEY_FILE");
+  out.ca_file = IfSet("DOGGED_CA_FILE");
+  out.cert_file = IfSet("DOGGED_CERT_FILE");
+  out.cert_key_file = IfSet("DOGGED_CERT_KEY_FILE");
   std::random_device entropy;
   out.entropy = (uint64_t{entropy()} << 32) | entropy();
   return out;

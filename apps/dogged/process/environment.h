@@ -16,7 +16,11 @@ struct Environment {
   std::string directory;  // DOGGED_DIR; a run's own agents have folders in it
   std::string temporary_folder;
   std::string home;
-  std::optional<std::string> key_file;  // DOGGED_KEY_FILE, if it is set
+  // DOGGED_KEY_FILE, DOGGED_CA_FILE and so on, if they are set.
+  std::optional<std::string> key_file;
+  std::optional<std::string> ca_file;
+  std::optional<std::string> cert_file;
+  std::optional<std::string> cert_key_file;
   uint64_t entropy = 0;
 };
 

@@ -49,7 +49,7 @@ PointListing ListFolder(const std::string& path, const PointReader& reader) {
       continue;
     }
     const auto address = ResolveAddress(entry.address);
-    if (!HaveOneKey(reader.keys, entry.keys)) {
+    if (!reader.has_certificate && !HaveOneKey(reader.keys, entry.keys)) {
       keys = KeysText(entry.keys);
       ++strange;
     } else if (address.ok() && address->IsLoopback() &&

@@ -16,6 +16,8 @@ namespace dogged {
 struct PointReader {
   std::string host;
   std::vector<std::string> keys;  // ids
+  // Agents with other keys may take it all the same.
+  bool has_certificate = false;
   // Its own entry is fresh, and tells the folder's time. Without one no entry
   // counts as old.
   AgentId agent = AgentId();

@@ -52,9 +52,10 @@ struct Rendezvous::Shared {
 // Looks at one point. Its thread has it as long as it runs.
 class Rendezvous::Watch {
  public:
-  Watch(MeetingPoint point, size_t index, std::shared_ptr<Shared> shared,
-        uint64_t seed)
+  Watch(MeetingPoint point, bool has_certificate, size_t index,
+        std::shared_ptr<Shared> shared, uint64_t seed)
       : point_(std::move(point)),
+        has_certificate_(has_certificate),
         index_(index),
         shared_(std::move(shared)),
         rng_(seed) {}
@@ -138,9 +139,11 @@ class Rendezvous::Watch {
   }
 
   void Look(const Turn& turn) {
-    PointListing listing = ListPoint(point_, {.host = turn.entry.host,
-                                              .keys = turn.entry.keys,
-                                              .agent = turn.agent});
+    PointListing listing =
+        ListPoint(point_, {.host = turn.entry.host,
+                           .keys = turn.entry.keys,
+                           .has_certificate = has_certificate_,
+                           .agent = turn.agent});
     for (const PoolEntry& entry : listing.stale) {
       if (entry.name != PoolFolder::NameOf(turn.agent)) {
         PoolFolder(point_.text).Remove(entry.name);
@@ -167,6 +170,7 @@ class Rendezvous::Watch {
   }
 
   const MeetingPoint point_;
+  const bool has_certificate_;
   const size_t index_;
   const std::shared_ptr<Shared> shared_;
 
@@ -190,15 +194,15 @@ class Rendezvous::Watch {
   absl::Time words_due_ = absl::InfinitePast();
 };
 
-Rendezvous::Rendezvous(std::vector<MeetingPoint> points,
+Rendezvous::Rendezvous(std::vector<MeetingPoint> points, bool has_certificate,
                        std::function<void()> wake, uint64_t seed)
     : shared_(std::make_shared<Shared>()) {
   Rng rng(seed);
   shared_->wake = std::move(wake);
   shared_->listed.resize(points.size());
   for (MeetingPoint& point : points) {
-    auto watch = std::make_shared<Watch>(std::move(point), watches_.size(),
-                                         shared_, rng.Next());
+    auto watch = std::make_shared<Watch>(std::move(point), has_certificate,
+                                         watches_.size(), shared_, rng.Next());
     try {
       std::thread([watch] { watch->Run(); }).detach();
     } catch (const std::system_error& error) {

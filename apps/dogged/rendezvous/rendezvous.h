@@ -11,7 +11,8 @@
 //   row, if a fresher one has its address, if it is none, or if it was not
 //   freshened for an hour.
 // - Entries of agents with other keys are never asked, nor cleared before that
-//   hour is over: they are another cluster's.
+//   hour is over: they are another cluster's, unless this agent has a
+//   certificate.
 //
 // Used by one thread, beside its own.
 #ifndef DOGGED_APPS_DOGGED_RENDEZVOUS_RENDEZVOUS_H_
@@ -32,10 +33,10 @@ namespace dogged {
 
 class Rendezvous {
  public:
-  // `wake` is called from any thread when there is news. `seed` is of the
-  // jitter.
-  Rendezvous(std::vector<MeetingPoint> points, std::function<void()> wake,
-             uint64_t seed);
+  // With a certificate agents with other keys are asked, too. `wake` is called
+  // from any thread when there is news. `seed` is of the jitter.
+  Rendezvous(std::vector<MeetingPoint> points, bool has_certificate,
+             std::function<void()> wake, uint64_t seed);
   // Removes the agent's entries. Does not wait for ever: a thread that is stuck
   // is left behind.
   ~Rendezvous();

@@ -61,8 +61,9 @@ class ClusterRun {
                  .directory = folder_,
                  .temporary_folder = environment.temporary_folder,
                  .multicast = options.multicast,
-                 .key_file = options.keys == nullptr ? std::string()
-                                                     : options.keys->path(),
+                 .key_file = options.credentials == nullptr
+                                 ? std::string()
+                                 : options.credentials->key_path(),
                  .flags = {"--libraries", options.libraries}}),
         rng_(options.seed),
         // Not by the seed: a job that was run before is to run again.
@@ -223,8 +224,9 @@ class ClusterRun {
     bool is_first = true;
     const auto resume = [&]() -> absl::Status {
       if (std::exchange(is_first, false)) return status;
-      DOGGED_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
-                              FindAgents(options_.cluster, options_.keys));
+      DOGGED_ASSIGN_OR_RETURN(
+          std::vector<std::string> addresses,
+          FindAgents(options_.cluster, options_.credentials));
       return client_->Resume(std::move(addresses));
     };
     DOGGED_RETURN_IF_ERROR(
@@ -297,7 +299,7 @@ class ClusterRun {
     const ClusterClient::Options client_options{
         .results_bytes_max = room_.bytes_max,
         .result_folders = room_.folders,
-        .connect = ConnectWith(options_.keys)};
+        .connect = ConnectWith(options_.credentials)};
     if (!addresses.empty()) {
       auto client = ClusterClient::Connect(addresses, client_options);
       const bool may_come =

@@ -84,7 +84,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   const ProgramOptions given = options.program;
   const auto client =
       ConnectPatiently(options, {.patience = ClusterClient::kNamedPatience,
-                                 .connect = ConnectWith(options.keys)});
+                                 .connect = ConnectWith(options.credentials)});
   if (!client.ok()) {
     PrintError(client.status().message());
     return client.status();

@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> ConnectPatiently(
   std::unique_ptr<ClusterClient> out;
   const auto connect = [&]() -> absl::Status {
     DOGGED_ASSIGN_OR_RETURN(std::vector<std::string> addresses,
-                            FindAgents(options.cluster, options.keys));
+                            FindAgents(options.cluster, options.credentials));
     DOGGED_ASSIGN_OR_RETURN(
         out, ClusterClient::Connect(std::move(addresses), client_options));
     return absl::OkStatus();

@@ -82,12 +82,12 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   }
   auto keys = filled.cluster.empty()
                   ? OpenNamedKeys(filled.key_choice, environment)
-                  : OpenKeys(filled.key_choice, environment);
+                  : OpenCredentials(filled.key_choice, environment);
   if (!keys.ok()) {
     PrintError(keys.status().message());
     return ExitCode::kMistyped;
   }
-  filled.keys = *std::move(keys);
+  filled.credentials = *std::move(keys);
   const auto program = LoadForRun(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
   const std::string hash = JobHash(program->job.Encode()).ToString();

@@ -34,9 +34,9 @@ struct RunOptions {
   // Agents of the cluster as they were last seen, answering ones first.
   std::vector<std::string> cluster_agents;
   KeyChoice key_choice;
-  // As `key_choice` says; null: none. Own agents have those of a file that
+  // As `key_choice` says; null: none. Own agents have the keys of a file that
   // somebody named.
-  std::shared_ptr<KeyFile> keys;
+  std::shared_ptr<Credentials> credentials;
   std::vector<When> kill_at;
   double kill_every_seconds = 0;  // 0: never
   std::vector<When> join_at;
