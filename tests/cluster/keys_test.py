@@ -480,40 +480,45 @@ def case_hostile():
     that say nothing, by the hundred, while a job runs: it ends with its bits,
     and members are answered."""
     with Home() as home:
-        digest = serial(*LONG[:5])
         os.environ["DOGGED_KEY_FILE"] = home.make("key")
-        _, sessions = record(home, [], HEAT)
-        with Standing(DOGGED) as cluster:
-            for _ in range(3):
-                cluster.start()
-            host, port = cluster.addresses[0].rsplit(":", 1)
-            silent, count = [], 0
-            with long_job(cluster, digest) as client:
-                while client.poll() is None or not silent:
-                    for i, sent in enumerate((
-                            b"", b"\x16", b"\x16\x03\x01\x40\x00",
-                            sessions[0][:100], sessions[0][:-1],
-                            b"GET / HTTP/1.1\r\n\r\n", bytes(20000),
-                            b"dgd2" + bytes(9))):
-                        count += 1
-                        connection = socket.create_connection((host, int(port)))
-                        with contextlib.suppress(OSError):
-                            connection.sendall(sent)
-                        if len(silent) < 500 and i < 5:
-                            silent.append(connection)
-                        else:
-                            connection.close()
-            print(count, "connections")
-            status = cluster.status()
-            check("agents", [a["state"] for a in status["agents"]],
-                  ["alive"] * 3, status)
-            # Each of them ends, within some seconds.
-            for connection in silent:
-                connection.settimeout(60)
-                with contextlib.suppress(ConnectionError):
-                    while connection.recv(65536):
-                        pass
-                connection.close()
+        withstand(home)
+
+
+def withstand(home):
+    """Agents and clients as the environment says."""
+    digest = serial(*LONG[:5])
+    _, sessions = record(home, [], HEAT)
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        host, port = cluster.addresses[0].rsplit(":", 1)
+        silent, count = [], 0
+        with long_job(cluster, digest) as client:
+            while client.poll() is None or not silent:
+                for i, sent in enumerate((
+                        b"", b"\x16", b"\x16\x03\x01\x40\x00",
+                        sessions[0][:100], sessions[0][:-1],
+                        b"GET / HTTP/1.1\r\n\r\n", bytes(20000),
+                        b"dgd2" + bytes(9))):
+                    count += 1
+                    connection = socket.create_connection((host, int(port)))
+                    with contextlib.suppress(OSError):
+                        connection.sendall(sent)
+                    if len(silent) < 500 and i < 5:
+                        silent.append(connection)
+                    else:
+                        connection.close()
+        print(count, "connections")
+        status = cluster.status()
+        check("agents", [a["state"] for a in status["agents"]],
+              ["alive"] * 3, status)
+        # Each of them ends, within some seconds.
+        for connection in silent:
+            connection.settimeout(60)
+            with contextlib.suppress(ConnectionError):
+                while connection.recv(65536):
+                    pass
+            connection.close()
 
 
 if __name__ == "__main__":
