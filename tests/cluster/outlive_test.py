@@ -7,7 +7,9 @@ directory that makes no sense here costs words. Method: the binary itself on
 free ports, SIGKILL; nothing waits for a time to pass, but for what it waits
 for.
 
-usage: outlive_test.py DOGGED SOURCE_DIR CASE [GENERATIONS]
+usage: outlive_test.py DOGGED SOURCE_DIR CASE
+       outlive_test.py DOGGED SOURCE_DIR generations GENERATIONS WALLTIME SHARE
+SHARE: of the time of all generations, how much the job takes one agent
 """
 
 import array
@@ -69,8 +71,9 @@ def call(*arguments, expect=0, timeout=240, env=None):
     return done.stdout, done.stderr
 
 
-def alone(*program):
-    return json.loads(call("run", *program, "--agents", 1, "--json")[0])
+def alone(*program, timeout=240):
+    return json.loads(call("run", *program, "--agents", 1, "--json",
+                           timeout=timeout)[0])
 
 
 def write_input(path):
@@ -220,17 +223,17 @@ def case_foreign():
 def case_generations():
     """A job submitted once; agents live for some seconds, others take their
     places; once all are killed. No command until the end."""
-    generations = int(sys.argv[4]) if len(sys.argv) > 4 else 3
-    life = 4.0
+    words = sys.argv[4:] or ("3", "6", "0.17")
+    generations, walltime, share = int(words[0]), *map(float, words[1:3])
     probe = alone(HEAT1D, "-D", "N=400001", "-D", "T=2000")
     step = probe["compute_seconds"] / 2000
-    steps = int(generations * life / 4 / step)
+    steps = int(generations * walltime * share / step)
     program = (HEAT1D, "-D", "N=400001", "-D", f"T={steps}")
-    expected = alone(*program)["result_digest"]
     with tempfile.TemporaryDirectory() as folder:
         pool = os.path.join(folder, "pool")
         os.mkdir(pool)
         slots = [None, None]
+        lives = [walltime * 2 / 3, walltime]
         started = 0
 
         def start(slot):
@@ -239,7 +242,7 @@ def case_generations():
             slots[slot] = subprocess.Popen(
                 [DOGGED, "agent", "--workers", "1", "--listen", "127.0.0.1:0",
                  "--dir", os.path.join(folder, f"slot{slot}"), "--join",
-                 f"file:{pool}", "--lifetime", f"{life + slot * life / 2:.1f}s",
+                 f"file:{pool}", "--lifetime", f"{lives[slot]:.1f}s",
                  "--leave-within", "1s"],
                 stdout=subprocess.PIPE, text=True)
             # An agent whose life was too short to begin is followed by another.
@@ -250,10 +253,16 @@ def case_generations():
                 if agent is None or agent.poll() is not None:
                     start(slot)
 
+        def wait():
+            return subprocess.Popen(
+                [DOGGED, "wait", job, "--json", "--cluster", f"file:{pool}"],
+                stdout=subprocess.PIPE, text=True)
+
         try:
             refill()
             job = call("submit", *program, "--agents", 2, "--workers", 1,
                        "--cluster", f"file:{pool}")[0].strip()
+            began = time.monotonic()
             founders = list(slots)
             had_outage = False
             while started < 2 * generations:
@@ -267,11 +276,11 @@ def case_generations():
                 time.sleep(0.05)
             check("a founder lives",
                   all(f.poll() is not None for f in founders))
-            def wait():
-                return subprocess.Popen(
-                    [DOGGED, "wait", job, "--json", "--cluster",
-                     f"file:{pool}"], stdout=subprocess.PIPE, text=True)
-
+            told = subprocess.run(
+                [DOGGED, "status", "--cluster", f"file:{pool}"],
+                capture_output=True, text=True).stdout
+            print(f"{started} agents, {time.monotonic() - began:.0f} s, "
+                  f"{steps} steps:\n{told}", flush=True)
             waiter = wait()
             while waiter.poll() is None:
                 refill()
@@ -280,13 +289,15 @@ def case_generations():
                     waiter.communicate()
                     waiter = wait()
             answer = json.loads(waiter.stdout.read())
-            check("other bits", answer["result_digest"] == expected, answer)
-            print(f"{started} agents, {steps} steps")
+            print(f"done: {started} agents, {time.monotonic() - began:.0f} s",
+                  flush=True)
         finally:
             for agent in slots:
                 if agent is not None:
                     agent.kill()
                     agent.wait()
+    expected = alone(*program, timeout=3600)["result_digest"]
+    check("other bits", answer["result_digest"] == expected, answer)
 
 
 globals()[f"case_{CASE}"]()
