@@ -80,16 +80,10 @@ absl::StatusOr<std::unique_ptr<ControlPort>> ControlPort::Listen(
     absl::string_view address, Options options) {
   std::unique_ptr<ControlPort> port(new ControlPort());
   if (options.clock != nullptr) port->clock_ = options.clock;
-  port->credentials_ = options.credentials;
   if (options.credentials != nullptr) {
-    port->certificates_ = options.credentials->certificates();
-    DOGGED_ASSIGN_OR_RETURN(port->accept_context_,
-                            SecureContext::Create(port->certificates_));
-    port->connect_context_ = port->accept_context_;
-    if (options.connects_by_key) {
-      DOGGED_ASSIGN_OR_RETURN(port->connect_context_, SecureContext::Create());
-    }
-    port->connects_by_key_ = options.connects_by_key;
+    DOGGED_ASSIGN_OR_RETURN(
+        port->secure_,
+        SecureEnds::Create(*options.credentials, options.connects_by_key));
   }
   DOGGED_ASSIGN_OR_RETURN(const int fd, OpenListeningSocket(address, kBacklog));
   port->listen_fd_ = fd;
@@ -117,8 +111,7 @@ ControlPort::~ControlPort() {
 }
 
 std::vector<std::string> ControlPort::KeyIds() const {
-  return credentials_ == nullptr ? std::vector<std::string>()
-                                 : credentials_->KeyIds();
+  return secure_ == nullptr ? std::vector<std::string>() : secure_->KeyIds();
 }
 
 ConnectionId ControlPort::Add(int fd, bool connecting) {
@@ -128,17 +121,13 @@ ConnectionId ControlPort::Add(int fd, bool connecting) {
   connection.connecting = connecting;
   connection.may_end = !connecting;
   connection.heard = next_heard_++;
-  connection.is_known = connecting || credentials_ == nullptr;
+  connection.is_known = connecting || secure_ == nullptr;
   if (!connecting) {
     connection.is_stranger = true;
     strangers_.insert(id);
     deadlines_.Set(id.value(),
-                   credentials_ != nullptr ? kHandshakeTime : kFirstFrameTime);
-    if (credentials_ != nullptr) {
-      connection.channel = std::make_unique<SecureChannel>(
-          accept_context_, SecureChannel::Side::kAccepts, credentials_->ring(),
-          "");
-    }
+                   secure_ != nullptr ? kHandshakeTime : kFirstFrameTime);
+    if (secure_ != nullptr) connection.channel = secure_->Accept();
   }
   if (fd < 0) return id;
   SetNoDelay(fd);
@@ -244,7 +233,7 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
     reserve_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (reserve_fd_ >= 0) SetListening(true);
   }
-  if (credentials_ != nullptr) RefreshCredentials();
+  if (secure_ != nullptr) secure_->Refresh(clock_->Now());
   for (ConnectionId id : std::exchange(unsettled_, {})) Settle(id, events);
   epoll_event ready[64];
   const int count = epoll_wait(epoll_fd_, ready, 64, 0);
@@ -268,18 +257,6 @@ void ControlPort::Poll(std::vector<ControlEvent>& events) {
     Settle(id, events);
   }
   EndOverdue(events);
-}
-
-void ControlPort::RefreshCredentials() {
-  credentials_->Refresh(clock_->Now());
-  if (credentials_->certificates() == certificates_) return;
-  certificates_ = credentials_->certificates();
-  const auto context = SecureContext::Create(certificates_);
-  if (!context.ok()) {
-    return Log(LogLevel::kWarning, context.status().message());
-  }
-  accept_context_ = *context;
-  if (!connects_by_key_) connect_context_ = *context;
 }
 
 void ControlPort::EndOverdue(std::vector<ControlEvent>& events) {
@@ -319,7 +296,7 @@ void ControlPort::Accept(std::vector<ControlEvent>& events) {
       }
     }
     const ConnectionId id = Add(fd, false);
-    if (credentials_ == nullptr) {
+    if (secure_ == nullptr) {
       events.push_back(
           {.kind = ControlEvent::Kind::kAccepted, .connection = id});
     } else if (std::ssize(strangers_) > kStrangersMax) {
@@ -396,10 +373,8 @@ void ControlPort::FinishConnect(ConnectionId id, Connection& connection,
   // Before all that was queued meanwhile.
   connection.queue.push_front(Bytes(FrameHeader::EncodeHello()));
   connection.queue_bytes += connection.queue.front().size();
-  if (credentials_ != nullptr) {
-    connection.channel = std::make_unique<SecureChannel>(
-        connect_context_, SecureChannel::Side::kConnects, credentials_->ring(),
-        connection.address);
+  if (secure_ != nullptr) {
+    connection.channel = secure_->Connect(connection.address);
   } else {
     events.push_back(
         {.kind = ControlEvent::Kind::kConnected, .connection = id});

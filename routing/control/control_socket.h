@@ -41,6 +41,7 @@
 #include "routing/control/polled_deadlines.h"
 #include "routing/control/refusal.h"
 #include "routing/control/secure_channel.h"
+#include "routing/control/secure_ends.h"
 #include "routing/trust/credentials.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/clock.h"
@@ -180,8 +181,6 @@ class ControlPort {
             const absl::Status& status);
   void NoteRefused(const Connection& connection, absl::string_view words);
   void EndOverdue(std::vector<ControlEvent>& events);
-  // Takes keys and certificates that have changed.
-  void RefreshCredentials();
   static void Write(Connection& connection);
   static void WriteSealed(Connection& connection);
   // As SendParts; notes an error in `connection`: -1 then, or if it has to
@@ -210,12 +209,7 @@ class ControlPort {
   RefusalLog refusal_log_;
   SystemClock system_clock_;
   Clock* clock_ = &system_clock_;
-  Credentials* credentials_ = nullptr;
-  // With credentials_, of these certificates.
-  std::shared_ptr<const Certificates> certificates_;
-  std::shared_ptr<const SecureContext> accept_context_;
-  std::shared_ptr<const SecureContext> connect_context_;
-  bool connects_by_key_ = false;
+  std::unique_ptr<SecureEnds> secure_;  // null: without credentials
 };
 
 }  // namespace dogged

@@ -1,9 +1,9 @@
 // Aim: no bytes on the control port bring a process down, make it read what is
-// not there, open a connection without the key, or are heard as something that
-// nobody said.
-// Method: libFuzzer, by the first byte: bodies of frames, frames, key files,
-// either end of a handshake, and what two ends say in a handshake, or after it,
-// with some bytes changed.
+// not there, open a connection without the key or a certificate, or are heard
+// as something that nobody said. Method: libFuzzer, by the first byte: bodies
+// of frames, frames, key files, either end of a handshake by key or by
+// certificate, and what two ends say in such a handshake, or after it, with
+// some bytes changed.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -17,6 +17,8 @@
 #include "runtime/agent/loop/control.h"
 #include "runtime/agent/loop/file_messages.h"
 #include "runtime/base/wire_version.h"
+#include "tests/output/temporary_folder.h"
+#include "tests/routing/site_authority.h"
 
 namespace dogged {
 namespace {
@@ -91,20 +93,34 @@ void DecodeHead(absl::string_view bytes) {
   }
 }
 
+// Both ends prove that they are members by it.
+enum class Proof { kKey, kCertificate };
+
+std::shared_ptr<const Certificates> MadeCertificates() {
+  const TemporaryFolder folder;
+  auto out = SiteAuthority(folder, "Site CA").Member({});
+  if (out == nullptr) std::abort();
+  return out;
+}
+
 // Made once: it costs more than all else.
-const std::shared_ptr<const SecureContext>& Context() {
-  static const std::shared_ptr<const SecureContext> context =
+const std::shared_ptr<const SecureContext>& Context(Proof proof) {
+  static const std::shared_ptr<const SecureContext> by_key =
       *SecureContext::Create();
-  return context;
+  static const std::shared_ptr<const SecureContext> by_certificate =
+      *SecureContext::Create(MadeCertificates());
+  return proof == Proof::kKey ? by_key : by_certificate;
 }
 
 class Ends {
  public:
-  Ends()
-      : ring_(std::make_shared<const KeyRing>(
-            *Key::Parse(std::string(2 * Key::kBytes, '1')))),
-        client_(Context(), Side::kConnects, ring_, "there"),
-        server_(Context(), Side::kAccepts, ring_, "here") {}
+  explicit Ends(Proof proof)
+      : ring_(proof == Proof::kKey
+                  ? std::make_shared<const KeyRing>(
+                        *Key::Parse(std::string(2 * Key::kBytes, '1')))
+                  : nullptr),
+        client_(Context(proof), Side::kConnects, ring_, "there"),
+        server_(Context(proof), Side::kAccepts, ring_, "here") {}
 
   // A stranger's bytes at one end.
   void Hear(Side side, absl::string_view bytes) {
@@ -167,7 +183,8 @@ void Hear(absl::string_view bytes) {
   const auto first = static_cast<uint8_t>(bytes[0]);
   bytes.remove_prefix(1);
   if (first < 0x80) return DecodeBody(first, bytes);
-  switch (first % 6) {
+  const Proof proof = first % 2 == 0 ? Proof::kKey : Proof::kCertificate;
+  switch (first / 2 % 6) {
     case 0:
       DecodeHead(bytes);
       return DecodeHead(absl::StrCat(FrameHeader::kMagic, bytes));
@@ -177,13 +194,13 @@ void Hear(absl::string_view bytes) {
       return;
     }
     case 2:
-      return Ends().Hear(Side::kAccepts, bytes);
+      return Ends(proof).Hear(Side::kAccepts, bytes);
     case 3:
-      return Ends().Hear(Side::kConnects, bytes);
+      return Ends(proof).Hear(Side::kConnects, bytes);
     case 4:
-      return Ends().Talk(bytes, /*after_opening=*/false);
+      return Ends(proof).Talk(bytes, /*after_opening=*/false);
     default:
-      return Ends().Talk(bytes, /*after_opening=*/true);
+      return Ends(proof).Talk(bytes, /*after_opening=*/true);
   }
 }
 

@@ -187,6 +187,14 @@ TEST_F(CertificatesTest, UnfitFilesAreRefusedInWords) {
               HasSubstr("CN = alice, issued by CN = Site CA, is no CA"));
   EXPECT_THAT(Refused(with(&CertificatePaths::key, "")),
               HasSubstr("go together"));
+  // Of an end that accepts, more than a stranger would take.
+  std::string many = Text(good.certificate);
+  while (many.size() < 24'000) many += Text(site_.ca_path());
+  const std::string chain = folder_.Write("chain", many);
+  chmod(chain.c_str(), 0644);
+  EXPECT_THAT(Refused(with(&CertificatePaths::certificate, chain)),
+              HasSubstr("bytes, and others take 12288; leave out those that "
+                        "the file of CAs has"));
   const CertificatePaths bob = site_.Issue({.name = "bob"});
   EXPECT_THAT(Refused(with(&CertificatePaths::key, bob.key)),
               HasSubstr("is not that of the certificate"));
