@@ -54,7 +54,7 @@ void JobKernels::CheckDue(absl::Time now) {
   if (agent_.IsDraining()) return;
   for (auto& [job, entry] : table_) {
     if (entry.run == nullptr || entry.kernels != nullptr) continue;
-    if (entry.run->AwaitsKernels()) Prepare(now, job, entry);
+    if (entry.run->tasks().AwaitsKernels()) Prepare(now, job, entry);
     if (now >= entry.kernels_due) {
       entry.run->Suffer(TroubleKind::kSlow,
                         absl::DeadlineExceededError(

@@ -68,8 +68,6 @@ class JobRun {
     dictionary_.sender.CopyOrphans(bytes_max);
   }
   void Pause() { tasks_.Pause(); }  // no task starts; ready ones move away
-  // Tasks are ready, and it has no kernels.
-  bool AwaitsKernels() const { return tasks_.AwaitsKernels(); }
   // If it has none.
   void SetKernels(std::shared_ptr<const KernelTable> kernels) {
     tasks_.SetKernels(std::move(kernels));

@@ -45,7 +45,8 @@ AgentLoop::AgentLoop(Agent& agent, Ports ports)
       dialer_(agent, ports_.control, ports_.contacts, ports_.refresh_contacts,
               ports_.on_settled),
       introductions_(agent, ports_.control, ports_.admission),
-      file_writes_(ports_.writer) {
+      file_writes_(ports_.writer),
+      submissions_(agent) {
   deliveries_.SetRoom([this](ConnectionId client) {
     return ports_.control.queued_bytes(client) < kClientBytesMax;
   });
@@ -117,8 +118,7 @@ void AgentLoop::RunPass() {
   const bool has_settled = dialer_.Tick(now);
   introductions_.Tick(now);
   SendWanted(now);
-  ConfirmSubmits();
-  AskSuppliers();
+  SendSubmissions();
   // Frames just queued on the control port go out before sleeping; arrived ones
   // wake a sleeper.
   control_events_.clear();
@@ -295,64 +295,21 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
 
 void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
                              absl::string_view body) {
-  const auto request = SubmitRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  const auto job =
-      agent_.Submit(now, std::string(request->job), request->submission,
-                    request->options, request->text_hash);
-  if (!job.ok()) return SendError(from, job.status());
-  ForgetSupplier(from);
-  if (request->supplies) {
-    suppliers_[from] = *job;
-    agent_.SetSupplier(*job, true);
-  }
-  unconfirmed_.emplace_back(from, *job);
-  ConfirmSubmits();
+  const absl::Status taken = submissions_.Take(now, from, body);
+  if (!taken.ok()) return SendError(from, taken);
+  SendSubmissions();
 }
 
-void AgentLoop::ConfirmSubmits() {
-  std::erase_if(unconfirmed_, [this](const auto& one) {
-    const auto& [client, job] = one;
-    if (!agent_.IsTold(job)) return false;
-    SendFrame(ports_.control, client, ControlType::kSubmitted, EncodeId(job));
-    return true;
-  });
+void AgentLoop::SendSubmissions() {
+  submissions_.SendDue(
+      [this](ConnectionId client, ControlType type, const Bytes& body) {
+        SendFrame(ports_.control, client, type, body);
+      });
 }
 
 void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
-  const auto part = ChunkPart::Decode(body);
-  absl::Status taken = part.status();
-  if (part.ok()) taken = agent_.Supply(part->job, part->chunk, part->bytes);
-  // A chunk that comes after the job's end is no error.
-  if (taken.ok() || absl::IsNotFound(taken)) return;
-  ForgetSupplier(from);
-  SendError(from, taken);
-}
-
-void AgentLoop::AskSuppliers() {
-  for (const auto& [client, job] : suppliers_) {
-    // A client that waits for the answer to its submission hears nothing else.
-    const bool is_confirmed = std::none_of(
-        unconfirmed_.begin(), unconfirmed_.end(),
-        [id = client](const auto& one) { return one.first == id; });
-    if (!is_confirmed) continue;
-    ChunksWanted wanted{.job = job, .chunks = agent_.TakeInputWishes(job)};
-    if (wanted.chunks.empty()) continue;
-    SendFrame(ports_.control, client, ControlType::kChunksWanted,
-              wanted.Encode());
-  }
-}
-
-void AgentLoop::ForgetSupplier(ConnectionId client) {
-  const auto it = suppliers_.find(client);
-  if (it == suppliers_.end()) return;
-  const JobId job = it->second;
-  suppliers_.erase(it);
-  agent_.SetSupplier(job, false);
-  // Another client of the job is asked for the chunks asked of this one.
-  for (const auto& [other, its_job] : suppliers_) {
-    if (its_job == job) agent_.SetSupplier(job, true);
-  }
+  const absl::Status taken = submissions_.TakeChunk(from, body);
+  if (!taken.ok()) SendError(from, taken);
 }
 
 void AgentLoop::HandleStatus(ConnectionId from, absl::string_view body) {
@@ -434,7 +391,7 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
   }
   deliveries_.Forget(event.connection);
   file_writes_.Forget(event.connection);
-  ForgetSupplier(event.connection);
+  submissions_.Forget(event.connection);
 }
 
 void AgentLoop::KeepLifeLines() {

@@ -24,6 +24,7 @@
 #include "runtime/agent/loop/dialer.h"
 #include "runtime/agent/loop/file_writes.h"
 #include "runtime/agent/loop/introductions.h"
+#include "runtime/agent/loop/submissions.h"
 #include "runtime/base/clock.h"
 #include "runtime/exec/loop_turn.h"
 
@@ -123,11 +124,7 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleChunk(ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
-  // Asks clients for the inputs that they have.
-  void AskSuppliers();
-  // Tells clients that other agents have their jobs, too.
-  void ConfirmSubmits();
-  void ForgetSupplier(ConnectionId client);
+  void SendSubmissions();
   void KeepLifeLines();
   void SendWanted(absl::Time now);
   void LogEvents();
@@ -160,10 +157,7 @@ class AgentLoop : private LoopTurn::Loop {
   std::string cause_;
   Deliveries deliveries_;
   FileWrites file_writes_;
-  // Clients whose submitted job is not with other agents yet.
-  std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
-  // Clients that have the inputs of a job.
-  absl::btree_map<ConnectionId, JobId> suppliers_;
+  Submissions submissions_;
   std::deque<MemberStatus> departed_;
 };
 
