@@ -820,6 +820,13 @@ def case_bad_flags():
     for words, env in ((("--agents", "x"), {}), ((), {"DOGGED_AGENTS": "x"})):
         ends(2, "--agents or DOGGED_AGENTS: x is no whole number from 1 to ",
              "run", HEAT, *words, env=env)
+    # As an unset variable of a shell gives it: never the same as no flag.
+    for words in (("run", HEAT, "--cluster"), ("run", HEAT, "--workers"),
+                  ("run", HEAT, "--key-file"), ("run", HEAT, "--output"),
+                  ("agent", "--dir"), ("agent", "--lifetime"),
+                  ("agent", "--ca-file"), ("status", "--cluster")):
+        ends(2, f"{words[-1]} is empty: give it a value, or leave it out",
+             *words, "")
     ends(2, "1:100", "sim", HEAT, "--seeds", "-1:3")
     ends(0, "check: running it again", "run", HEAT, "--check")
     ends(2, "error: --kill-every did not happen: the run was over before.\n",

@@ -132,8 +132,14 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
       app.exit(error);
       return ExitCode::kDone;
     }
+    const std::string empty = EmptyValue(app);
     PrintError(
-        absl::StrCat(ValueWords(app, error.what()), "; ", HelpWords(app)));
+        absl::StrCat(empty.empty() ? ValueWords(app, error.what()) : empty,
+                     "; ", HelpWords(app)));
+    return ExitCode::kMistyped;
+  }
+  if (const std::string words = EmptyValue(app); !words.empty()) {
+    PrintError(words);
     return ExitCode::kMistyped;
   }
   for (const auto& command : commands) {

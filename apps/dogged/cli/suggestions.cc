@@ -77,6 +77,20 @@ std::string ValueWords(const CLI::App& app, absl::string_view error) {
                           {{"not in range", "is no whole number from"}}));
 }
 
+std::string EmptyValue(const CLI::App& app) {
+  for (const CLI::App* command : GivenCommands(app)) {
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->get_positional() ||
+          !absl::c_linear_search(option->results(), "")) {
+        continue;
+      }
+      return absl::StrCat(option->get_name(),
+                          " is empty: give it a value, or leave it out");
+    }
+  }
+  return "";
+}
+
 std::string UnknownWord(const CLI::App& app) {
   auto commands = GivenCommands(app);
   while (!commands.empty() && commands.back()->remaining_size() == 0) {

@@ -20,6 +20,9 @@ std::string HelpWords(const CLI::App& app);
 // `error` of a flag's value. For a number that is out of its range, or none, it
 // names the range, and the variable that may have given it.
 std::string ValueWords(const CLI::App& app, absl::string_view error);
+// Error for the first flag whose value is "", as an unset variable of a shell
+// gives it; it must not be the same as no flag. Empty if there is none.
+std::string EmptyValue(const CLI::App& app);
 // Error for the first word that the command has no place for.
 std::string UnknownWord(const CLI::App& app);
 
