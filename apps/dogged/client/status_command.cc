@@ -68,6 +68,19 @@ double Share(const JobOverAll& job) {
                            static_cast<double>(job.tasks_needed));
 }
 
+// Results that have enough copies. Homes that left count as long as others
+// tell of them.
+int64_t ResultsDurable(const JobOverAll& job) {
+  return std::min(job.stats.results_durable, job.results_needed);
+}
+
+// A job whose results are there is done once they have their copies.
+bool WaitsForCopies(const JobOverAll& job) {
+  return Foremost(job).state == JobState::kRunning && job.results_needed > 0 &&
+         job.stats.results_bound >= job.results_needed &&
+         ResultsDurable(job) < job.results_needed;
+}
+
 nlohmann::ordered_json LinksJson(
     const StatusReply& reply, const std::map<AgentId, std::string>& addresses) {
   auto out = nlohmann::ordered_json::array();
@@ -159,6 +172,8 @@ nlohmann::ordered_json StatusJson(const std::vector<StatusReply>& replies,
          {"progress", Share(job)},
          {"tasks_needed", job.tasks_needed},
          {"tasks_executed", job.stats.tasks_executed},
+         {"results_needed", job.results_needed},
+         {"results_durable", ResultsDurable(job)},
          {"input_bytes_supplied", job.stats.input_bytes_supplied},
          {"kept_bytes", job.kept_bytes},
          {"keep_left_seconds", static_cast<double>(job.keep_left_ms) / 1000}});
@@ -181,6 +196,11 @@ void PrintJobs(const JobRows& rows) {
                     ? absl::StrCat("round ", record.round + 1, " ").c_str()
                     : "",
                 Printable(record.message).c_str(), Printable(job.note).c_str());
+    if (WaitsForCopies(job)) {
+      std::printf("  its results are there; %lld of %lld have their copies\n",
+                  static_cast<long long>(ResultsDurable(job)),
+                  static_cast<long long>(job.results_needed));
+    }
     if (job.keep_left_ms > 0) {
       std::printf(
           "  keeps its results, %s at all agents, for %s\n",
