@@ -293,7 +293,7 @@ absl::StatusOr<Job> Compile(absl::string_view text,
     diagnostics = std::move(found);
     return alone;
   }
-  SelectionErrors errors(options.selections);
+  SelectionErrors errors(options.selections, options.selection_sources);
   for (size_t k = 0; k < options.selections.size(); ++k) {
     fewer.selections = {options.selections[k]};
     if (!CompileTogether(text, fewer, registry, found, results, known).ok()) {

@@ -48,6 +48,8 @@ struct CompileOptions {
   // More results, as 'phi(:)(50)' or 'phi(5:20)(50)'. A bare name stands for
   // the program's own result of that array.
   std::vector<std::string> selections;
+  // Where each was said, in errors: "--want"; those beyond: "--output".
+  std::vector<std::string> selection_sources;
   NumericParts numeric;  // for Job::numeric_class
   // Reads included files, and libraries of kernels.
   ReadFile read_file;

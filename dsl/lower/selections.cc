@@ -171,16 +171,20 @@ void NameIndices(const CheckedProgram& program, const PointProgram& points,
   for (ResultFile& file : placed.files) name(file.labels);
 }
 
-SelectionErrors::SelectionErrors(const std::vector<std::string>& selections)
+SelectionErrors::SelectionErrors(const std::vector<std::string>& selections,
+                                 const std::vector<std::string>& sources)
     : selections_(selections),
       diagnostics_("--output", absl::StrJoin(selections, "\n")) {
   size_t begin = 0;
-  for (const std::string& selection : selections) {
+  std::vector<SourcePart> parts;
+  for (size_t k = 0; k < selections.size(); ++k) {
     begin_.push_back(begin);
-    begin += selection.size() + 1;
+    begin += selections[k].size() + 1;
+    parts.push_back({.first_line = static_cast<int>(k) + 1,
+                     .file = k < sources.size() ? sources[k] : "--output",
+                     .line_there = 0});
   }
-  diagnostics_.SetParts(
-      {{.first_line = 1, .file = "--output", .line_there = 0}});
+  diagnostics_.SetParts(std::move(parts));
 }
 
 void SelectionErrors::Add(size_t k, const Diagnostics& errors) {

@@ -72,7 +72,9 @@ void NameIndices(const CheckedProgram& program, const PointProgram& points,
 // Errors of selections, one after another.
 class SelectionErrors {
  public:
-  explicit SelectionErrors(const std::vector<std::string>& selections);
+  // `sources` as CompileOptions::selection_sources.
+  SelectionErrors(const std::vector<std::string>& selections,
+                  const std::vector<std::string>& sources);
 
   // Takes the errors of a program that failed only with selection k, which
   // stands at the end of its text.

@@ -142,7 +142,8 @@ def case_fetch():
         cluster.refused(2, "fetch", plain, "phi(3)(7)=a.npy", says=[
             "phi(3)(7) is no result of this job, which keeps phi(0:20000)(50)",
             "--want 'phi(3)(7)'"])
-        cluster.refused(2, "fetch", plain, "phi(3)(51)=a.npy", says=["D014"])
+        cluster.refused(2, "fetch", plain, "phi(3)(51)=a.npy", says=[
+            "fetch: error[D014]"])
         cluster.refused(2, "fetch", plain, "phl=a.npy",
                         says=["no result phl"])
         cluster.refused(2, "fetch", plain, "phi=nowhere/a.npy",
@@ -260,6 +261,9 @@ def case_killed():
         job = cluster.submit(*program, at=2)
         before, _ = cluster.fetched(job, "phi=before.npy")
         cluster.call("wait", job)
+        status = cluster.status()
+        check("copies", status["jobs"][0]["results_durable"]
+              == status["jobs"][0]["results_needed"] > 0, status["jobs"])
         cluster.agents[2].kill()
         cluster.agents[2].wait()
         after, _ = cluster.fetched(job, "phi=after.npy", at=1)
@@ -307,6 +311,8 @@ def case_prefixes():
                             says=["--keep", keep])
         cluster.refused(2, "submit", HEAT, "--want", "phi(",
                         says=["--want"])
+        cluster.refused(2, "submit", HEAT, "-D", "T=9", "--want", "phi(3)(10)",
+                        says=["--want: error[D014]"])
 
 
 def case_keep():
@@ -475,7 +481,8 @@ def case_get():
             "phi(3)(7) is at no agent any more", "phi(0:20)(20)"])
         cluster.refused(2, "get", job, "phi(:)(T)", says=["21 labels"])
         cluster.refused(2, "get", job, "phi(3", says=["phi(3"])
-        cluster.refused(2, "get", job, "phi(3)(21)", says=["D014"])
+        cluster.refused(2, "get", job, "phi(3)(21)", says=[
+            "LABEL: error[D014]"])
         cluster.refused(2, "get", job, "nothing(3)", says=["nothing"])
         tiled = cluster.submit(HEAT, "-D", "N=20001", "-D", "T=20")
         cluster.call("wait", tiled)

@@ -41,7 +41,7 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
     selections.push_back(output.selection.text);
   }
   DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
-                          SelectLabels(job, selections, kernels));
+                          SelectLabels(job, selections, "fetch", kernels));
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].view >= 0) continue;
     return absl::NotFoundError(

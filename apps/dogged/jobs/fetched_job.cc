@@ -64,7 +64,7 @@ absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
 
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
     const Job& job, const std::vector<std::string>& selections,
-    const KernelSource& kernels) {
+    const std::string& from, const KernelSource& kernels) {
   dsl::CompileOptions options;
   options.file = absl::StrCat(job.program.name, ".dog");
   options.parameters = job.parameters;
@@ -72,6 +72,7 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
   options.coalesce = false;
   options.may_lack_inputs = true;
   options.selections = selections;
+  options.selection_sources.assign(selections.size(), from);
   options.numeric = kernels.numeric_parts();
   options.analyze = dsl::AnalyzeWithIsl;
   // Libraries of kernels travel in the job.

@@ -20,14 +20,15 @@ namespace dogged {
 // say what became of it, if none has; kResourceExhausted.
 absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named);
 
-// The labels that each of `selections` means. `view` is that of the job's
-// program which has all of them; -1: they are not its results.
+// The labels that each of `selections` of the command `from` means. `view` is
+// that of the job's program which has all of them; -1: they are not its
+// results.
 //
 // Errors: kNotFound for a selection that can't be had, with its place;
 //         kInternal if the job's text does not compile here.
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
     const Job& job, const std::vector<std::string>& selections,
-    const KernelSource& kernels);
+    const std::string& from, const KernelSource& kernels);
 
 // "u(0:100)(1000)", for each of the job's results.
 std::string ResultWords(const Program& program);

@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<Label>> LabelsOf(const Job& job,
     return absl::NotFoundError(std::string(parsed.status().message()));
   }
   DOGGED_ASSIGN_OR_RETURN(const std::vector<dsl::SelectedLabels> selected,
-                          SelectLabels(job, {parsed->text}, kernels));
+                          SelectLabels(job, {parsed->text}, "LABEL", kernels));
   const dsl::SelectedLabels& box = selected.front();
   double count = 1;
   for (size_t d = 0; d < box.lower.size(); ++d) {

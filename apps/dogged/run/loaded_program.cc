@@ -130,7 +130,10 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
       return fail(absl::NotFoundError(
           absl::StrCat("--want: ", selection.status().message())));
     }
+    out.options.selection_sources.resize(out.options.selections.size(),
+                                         "--output");
     out.options.selections.push_back(selection->text);
+    out.options.selection_sources.push_back("--want");
   }
   if (given != nullptr) out.options.inputs = given->inputs;
   dsl::Diagnostics diagnostics(options.file, out.text);
