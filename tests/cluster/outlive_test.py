@@ -223,7 +223,7 @@ def case_foreign():
 def case_generations():
     """A job submitted once; agents live for some seconds, others take their
     places; once all are killed. No command until the end."""
-    words = sys.argv[4:] or ("3", "6", "0.17")
+    words = sys.argv[4:] or ("3", "6", "0.2")
     generations, walltime, share = int(words[0]), *map(float, words[1:3])
     probe = alone(HEAT1D, "-D", "N=400001", "-D", "T=2000")
     step = probe["compute_seconds"] / 2000
@@ -233,7 +233,7 @@ def case_generations():
         pool = os.path.join(folder, "pool")
         os.mkdir(pool)
         slots = [None, None]
-        lives = [walltime * 2 / 3, walltime]
+        lives = [walltime * 7 / 12, walltime * 5 / 6]  # until told to leave
         started = 0
 
         def start(slot):
@@ -243,7 +243,7 @@ def case_generations():
                 [DOGGED, "agent", "--workers", "1", "--listen", "127.0.0.1:0",
                  "--dir", os.path.join(folder, f"slot{slot}"), "--join",
                  f"file:{pool}", "--lifetime", f"{lives[slot]:.1f}s",
-                 "--leave-within", "1s"],
+                 "--leave-within", f"{walltime / 6:.1f}s"],
                 stdout=subprocess.PIPE, text=True)
             # An agent whose life was too short to begin is followed by another.
             slots[slot].stdout.readline()

@@ -57,9 +57,9 @@ def fail(words):
     raise SystemExit(words)
 
 
-def sh(*command, timeout=60):
+def sh(*command, timeout=60, env=None):
     return subprocess.run(command, capture_output=True, text=True, check=True,
-                          timeout=timeout).stdout
+                          timeout=timeout, env=env).stdout
 
 
 def until(what, wanted, seconds=120):
@@ -84,9 +84,9 @@ class Storm:
         """Agents as jobs; they are one cluster after this."""
         exports = {"DOGGED": DOGGED, "POOL": self.pool, "LISTEN": "127.0.0.1:0",
                    "LEAVE_WITHIN": "4s"}
-        words = ",".join(f"{name}={value}" for name, value in exports.items())
-        sh("sbatch", "-p", "low", f"--array=1-{AGENTS}", f"--export=ALL,{words}",
-           "-o", f"{self.folder}/%A_%a.out", RECIPE)
+        # With --export Slurm asks a login shell for the rest, at each start.
+        sh("sbatch", "-p", "low", f"--array=1-{AGENTS}", "-o",
+           f"{self.folder}/%A_%a.out", RECIPE, env={**os.environ, **exports})
         until("all agents are one cluster", self.is_whole)
 
     def alive(self):
