@@ -2,7 +2,8 @@
 # All are found relative to the command (apps/dogged/process/module_folder.cc),
 # so a prefix may be moved, and folders have no options.
 
-# Package `dev` is what compilers need (cmake/package.cmake).
+# Components `dev`, what compilers need, and `python` are packages of their own
+# (cmake/package.cmake).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dogged)
 
 get_property(DOGGED_MODULES GLOBAL PROPERTY DOGGED_MODULES)
@@ -37,7 +38,7 @@ install(DIRECTORY apps DESTINATION share/dogged
 # Where each Python 3 of Debian looks. It finds the command relative to itself,
 # too (apps/python/dogged/_door.py).
 install(DIRECTORY apps/python/dogged DESTINATION lib/python3/dist-packages
-  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
+  COMPONENT python FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
   PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY docs DESTINATION share/doc/dogged)
 install(FILES README.md DESTINATION share/doc/dogged)

@@ -41,8 +41,8 @@ def command() -> str:
         return beside
     found = shutil.which("dogged")
     if found is None:
-        raise Mistyped("there is no dogged command on PATH: install dogged, or "
-                       "set DOGGED to its path")
+        raise Mistyped(f"there is no dogged command, neither in {prefix}/bin nor "
+                       f"on PATH: install dogged, or set DOGGED to its path")
     return found
 
 
