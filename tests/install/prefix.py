@@ -1,4 +1,5 @@
-"""A prefix that `cmake --install` filled, and commands with what they said."""
+"""A prefix that `cmake --install` or a package filled, and commands with what
+they said."""
 
 import glob
 import os
@@ -20,17 +21,21 @@ def commanded(*words, expect=0, **options):
 
 
 class Prefix:
-    """Installed in one place, and moved to another one: `path`."""
+    """Installed in one place, and moved to another one: `path`. `build` is a
+    build tree, or a prefix that is taken where it is (debian_trial)."""
 
     def __init__(self, cmake, build):
         self.cmake, self.build = cmake, build
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
-        before = os.path.join(self.folder.name, "usr")
-        self.path = os.path.join(self.folder.name, "moved here")
-        commanded(self.cmake, "--install", self.build, "--prefix", before)
-        os.rename(before, self.path)
+        if os.path.exists(os.path.join(self.build, "bin", "dogged")):
+            self.path = self.build
+        else:
+            before = os.path.join(self.folder.name, "usr")
+            self.path = os.path.join(self.folder.name, "moved here")
+            commanded(self.cmake, "--install", self.build, "--prefix", before)
+            os.rename(before, self.path)
         self.dogged = os.path.join(self.path, "bin", "dogged")
         self.share = os.path.join(self.path, "share", "dogged")
         return self
