@@ -101,9 +101,13 @@ ClientError MakeProgram(const std::shared_ptr<ClientSession>& session,
 // Bytes; a device may have no end.
 constexpr size_t kTextMax = size_t{32} << 20;
 
+// fclose's own type has attributes that a template argument can't keep.
+struct CloseFile {
+  void operator()(FILE* file) const { fclose(file); }
+};
+
 ClientError ReadText(const char* path, ClientProgram::Source& out) {
-  const std::unique_ptr<FILE, decltype(&fclose)> file(fopen(path, "rb"),
-                                                      &fclose);
+  const std::unique_ptr<FILE, CloseFile> file(fopen(path, "rb"));
   char part[1 << 12];
   size_t size = file == nullptr ? 0 : 1;
   while (size > 0 && out.text.size() <= kTextMax) {
