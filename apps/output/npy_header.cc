@@ -86,12 +86,11 @@ absl::Status NotRead(absl::string_view descr) {
         "np.save(file, a.real)  and  np.save(other, a.imag)"));
   }
   const bool is_integer = !kind.empty() && absl::StrContains("iubmM", kind);
-  return absl::InvalidArgumentError(
-      absl::StrCat("holds elements of type '", descr,
-                   "'; '<f8', '<f4' and '<i8' are read, in either byte order: "
-                   "np.save(file, a.astype('",
-                   is_integer ? "<i8" : "<f8", "'))",
-                   is_integer ? ", or '<f8' for an array of doubles" : ""));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "holds elements of type '", descr,
+      "'; '<f8', '<f4' and '<i8' are read, in either byte order: "
+      "np.save(file, a.astype('",
+      "<f8'))", is_integer ? ", or '<i8' for an array of integers" : ""));
 }
 
 // Takes "<f8", and names of the same type in this computer's or the other order

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/check/check_kernels.h"
 #include "dsl/text/print.h"
 
@@ -21,6 +22,13 @@ std::string HelpWithoutInput(const ast::Program& program,
       return absl::StrCat("task ", task.name.text, " makes ", Print(create.ref),
                           "; what a file gives is declared as an input");
     }
+  }
+  std::vector<std::string> names;
+  for (const ast::Input& input : program.inputs) {
+    names.push_back(input.ref.array.text);
+  }
+  if (!names.empty()) {
+    return absl::StrCat("it has ", absl::StrJoin(names, ", "));
   }
   return absl::StrCat("declare it:  input ", name, "(x) for x = 0:N-1");
 }

@@ -120,6 +120,8 @@ class Agent {
                             text_hash);
   }
   bool IsTold(JobId job) const { return exchange_.IsTold(job); }
+  // The directory may have jobs that are not known here yet.
+  bool ReadsDirectory() const { return exchange_.ReadsDirectory(); }
   // A new state of a known submission: done, cancelled, failed.
   void Conclude(absl::Time now, JobRecord record) {
     lifecycle_.Conclude(now, std::move(record));

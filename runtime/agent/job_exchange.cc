@@ -139,6 +139,11 @@ void JobExchange::AdoptFound(absl::Time now) {
   for (const Digest& hash : over) lifecycle_.EraseFromDisk(hash);
 }
 
+bool JobExchange::ReadsDirectory() const {
+  if (!journal_.has_directory() || agent_.IsDraining()) return false;
+  return !journal_.IsDecided() || !returning_.empty();
+}
+
 void JobExchange::AdoptStored(absl::Time now) {
   if (!journal_.HasScanned() || !takers_.HasSettled()) return;
   // An agent that leaves begins nothing: the directory has it for the next one.

@@ -59,6 +59,8 @@ class JobExchange {
   // those that run go on, those that are done keep their results, and the rest
   // is erased.
   void AdoptStored(absl::Time now);
+  // It may have jobs that are not known here yet.
+  bool ReadsDirectory() const;
 
   // --- job values
   // Asks for those that are not here.

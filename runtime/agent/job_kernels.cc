@@ -58,8 +58,9 @@ void JobKernels::CheckDue(absl::Time now) {
     if (now >= entry.kernels_due) {
       entry.run->Suffer(TroubleKind::kSlow,
                         absl::DeadlineExceededError(
-                            "its kernels take long to make: the compiler "
-                            "hangs, or a library does as it is loaded"));
+                            "its kernels take long to make: this computer is "
+                            "busy, the compiler hangs, or a library does as it "
+                            "is loaded"));
       entry.kernels_due = absl::InfiniteFuture();
     }
     agent_.outbox.WakeAt(entry.kernels_due);

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from standing import Standing, bytes_in
+from standing import Standing, bytes_in, until
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT1D = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
@@ -66,9 +66,10 @@ def call(*arguments, expect=0, timeout=240, env=None):
     done = subprocess.run([DOGGED, *map(str, arguments)], capture_output=True,
                           text=True, timeout=timeout,
                           env={**os.environ, **(env or {})})
+    expected = expect if isinstance(expect, tuple) else (expect,)
     check(f"exit status {done.returncode}, not {expect}: {arguments}",
-          done.returncode == expect, f"{done.stdout}\n{done.stderr}")
-    return done.stdout, done.stderr
+          done.returncode in expected, f"{done.stdout}\n{done.stderr}")
+    return done.stdout, done.stderr, done.returncode
 
 
 def alone(*program, timeout=240):
@@ -143,6 +144,25 @@ def case_outage():
                 j.get("kept_bytes", 0) == 0 for j in s["jobs"]))
         with Life(folder).begin(0, 1) as life:
             call("fetch", job, "--cluster", life.addresses[0], expect=1)
+
+
+def case_early():
+    """A client that asks before the agent has read its directory waits."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Life(folder).begin(0) as life:
+            address = life.addresses[0]
+            job = life.call("submit", HEAT1D, "-D", "N=2001")[0].strip()
+            life.call("wait", job)
+        agent = subprocess.Popen(
+            [DOGGED, "agent", "--workers", "1", "--listen", address, "--dir",
+             os.path.join(folder, "0")], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        try:
+            until("the agent answers", lambda: call(
+                "wait", job, "--cluster", address, expect=(0, 4))[2] == 0)
+        finally:
+            agent.kill()
+            agent.wait()
 
 
 def case_inputs():

@@ -817,6 +817,8 @@ def case_bad_flags():
     for words in (("N", "=", "5"), ("N", "5")):
         ends(2, "-D wants NAME=VALUE as one word: -D N=5\n", "run", HEAT, "-D",
              *words)
+    ends(2, "--input wants ARRAY=FILE as one word: --input v=v.npy\n", "run",
+         HEAT, "--input", "v", "=", "v.npy")
     for words, env in ((("--agents", "x"), {}), ((), {"DOGGED_AGENTS": "x"})):
         ends(2, "--agents or DOGGED_AGENTS: x is no whole number from 1 to ",
              "run", HEAT, *words, env=env)

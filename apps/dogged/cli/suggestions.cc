@@ -33,6 +33,21 @@ std::string NameOf(absl::Span<const CLI::App* const> commands) {
                        });
 }
 
+// Error for a pair in several words, as "-D N = 5" and "-D N 5"; else empty.
+std::string PairWords(const CLI::App& command, const char* name,
+                      const char* form) {
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr || option->results().empty() ||
+      absl::StrContains(option->results().back(), '=')) {
+    return "";
+  }
+  std::vector<std::string> words = command.remaining();
+  words.push_back(absl::StrContains(form, "VALUE") ? "VALUE" : "FILE");
+  return absl::StrCat(name, " wants ", form, " as one word: ", name, " ",
+                      option->results().back(), "=",
+                      words[words.front() == "=" ? 1 : 0]);
+}
+
 }  // namespace
 
 std::string UnknownCommand(const CLI::App& app, absl::string_view word) {
@@ -108,16 +123,14 @@ std::string UnknownWord(const CLI::App& app) {
   }
   const CLI::Option* const define = command.get_option_no_throw("-D");
   if (!absl::StartsWith(word, "-")) {
-    // "-D N = 5", "-D N 5"
-    if (define != nullptr && !define->results().empty() &&
-        !absl::StrContains(define->results().back(), '=')) {
-      std::vector<std::string> words = command.remaining();
-      words.push_back("VALUE");
-      return absl::StrCat("-D wants NAME=VALUE as one word: -D ",
-                          define->results().back(), "=",
-                          words[word == "=" ? 1 : 0]);
+    for (const auto& [name, form] :
+         {std::pair("-D", "NAME=VALUE"), std::pair("--input", "ARRAY=FILE"),
+          std::pair("--output", "SELECTION=FILE")}) {
+      const std::string words = PairWords(command, name, form);
+      if (!words.empty()) return words;
     }
-    const bool is_pair = absl::StrContains(word, '=');
+    const bool is_pair =
+        absl::StrContains(word, '=') && !absl::StartsWith(word, "=");
     return absl::StrCat(of, " takes no word more: ", word,
                         define != nullptr && is_pair
                             ? absl::StrCat("; a parameter is set by -D ", word)

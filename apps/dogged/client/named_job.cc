@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -10,11 +11,17 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/output/run_text.h"
+#include "routing/control/poller.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
+
+// For agents to read their directories.
+constexpr absl::Duration kReadingMax = absl::Seconds(10);
 
 std::string ListWords(absl::string_view cluster) {
   return absl::StrCat("`dogged status --all --cluster ", cluster,
@@ -25,6 +32,31 @@ std::string StateWords(const NamedJob& job) {
   const std::string words = job.ToWords();
   return absl::StrCat(words.substr(0, words.size() - 1), ", ",
                       JobStateName(job.record().state), ")");
+}
+
+// The jobs whose hashes begin with `prefix`. Agents that read their directories
+// still are asked again while there is none.
+absl::StatusOr<std::vector<NamedJob>> JobsThatBegin(ClusterClient& client,
+                                                    absl::string_view prefix) {
+  DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Poller> pause,
+                          Poller::Create());
+  SystemClock clock;
+  const absl::Time deadline = clock.Now() + kReadingMax;
+  while (true) {
+    DOGGED_ASSIGN_OR_RETURN(
+        const std::vector<StatusReply> replies,
+        client.AwaitStatus({.jobs = {.ended_max = INT64_MAX}}));
+    std::vector<NamedJob> found;
+    for (auto& [hash, job] : JobsOf(replies)) {
+      if (absl::StartsWith(hash, prefix)) {
+        found.push_back({.hash = hash, .job = std::move(job)});
+      }
+    }
+    const bool may_come = absl::c_any_of(
+        replies, [](const StatusReply& one) { return one.reads_directory; });
+    if (!found.empty() || !may_come || clock.Now() >= deadline) return found;
+    (void)pause->Wait(kPollInterval);
+  }
 }
 
 }  // namespace
@@ -56,15 +88,8 @@ absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
   constexpr size_t kNamedMax = 8;
   const std::string prefix = absl::AsciiStrToLower(digits);
   DOGGED_RETURN_IF_ERROR(CheckDigits(digits, cluster));
-  DOGGED_ASSIGN_OR_RETURN(
-      const std::vector<StatusReply> replies,
-      client.AwaitStatus({.jobs = {.ended_max = INT64_MAX}}));
-  std::vector<NamedJob> found;
-  for (auto& [hash, job] : JobsOf(replies)) {
-    if (absl::StartsWith(hash, prefix)) {
-      found.push_back({.hash = hash, .job = std::move(job)});
-    }
-  }
+  DOGGED_ASSIGN_OR_RETURN(std::vector<NamedJob> found,
+                          JobsThatBegin(client, prefix));
   const auto runs = [](const NamedJob& job) {
     return job.record().state == JobState::kRunning;
   };

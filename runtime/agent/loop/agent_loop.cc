@@ -491,6 +491,7 @@ StatusReply AgentLoop::Status(const StatusRequest& request) const {
   out.jobs_known = agent_.job_index().job_count();
   out.sizes = agent_.job_index().SizesOf(request.text_hash);
   out.stored = agent_.StoredJobs(request.text_hash);
+  out.reads_directory = agent_.ReadsDirectory();
   for (const Member& member : agent_.membership().view()->members()) {
     if (member.id == agent_.id()) continue;
     const auto round_trip = agent_.membership().RoundTrip(member.id);

@@ -109,6 +109,7 @@ Bytes StatusReply::Encode() const {
     out.PutDouble(link.bytes_per_second);
     out.PutDouble(link.round_trip_seconds);
   }
+  out.PutBool(reads_directory);
   PutOpenEnd(out);
   return Bytes(out.Take());
 }
@@ -192,6 +193,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     link.round_trip_seconds = in.GetDouble();
     out.links.push_back(link);
   }
+  if (in.remaining() > 0) out.reads_directory = in.GetU8() == 1;
   DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "status"));
   return out;
 }

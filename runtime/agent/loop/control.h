@@ -130,6 +130,8 @@ struct StatusReply {
   // The jobs of that text with values in this agent's directory.
   std::vector<StoredJob> stored;
   std::vector<LinkStatus> links;  // to the other members that live
+  // Its directory may have jobs that are not in `jobs` yet.
+  bool reads_directory = false;
 
   Bytes Encode() const;
   static absl::StatusOr<StatusReply> Decode(absl::string_view body);

@@ -60,6 +60,7 @@ class JobJournal {
   bool IsWriting(const Digest& job) const;
 
   // --- what was there
+  bool has_directory() const { return store_ != nullptr; }
   void Take(const EngineReply& reply);
   // All records that can be read have been found.
   bool HasScanned() const { return has_scanned_; }
