@@ -112,7 +112,7 @@ class SecureChannel {
   // The other end, which connects:
   bool has_named_key_ = false;
   bool offers_certificate_ = false;
-  // What it offers is of no use here.
+  // Its offer is of no use here.
   std::optional<Refusal::Reason> refusal_;
   absl::Status certified_;  // its certificate is that of a member
   bool has_begun_ = false;  // the other end has said something

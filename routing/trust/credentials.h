@@ -18,7 +18,7 @@ namespace dogged {
 
 class Credentials {
  public:
-  // One of them may be null.
+  // Either may be null.
   explicit Credentials(std::shared_ptr<KeyFile> keys,
                        std::shared_ptr<CertificateFiles> certificates = nullptr)
       : keys_(std::move(keys)), certificates_(std::move(certificates)) {}

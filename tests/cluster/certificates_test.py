@@ -25,7 +25,7 @@ DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
 SKIPPED = 77
 BOTH, CLIENT, SERVER = "clientAuth,serverAuth", "clientAuth", "serverAuth"
-# Of `openssl ca`, which alone can date a certificate.
+# The settings of `openssl ca`, which alone can date a certificate.
 CONFIG = """
 [ca]
 default_ca = site

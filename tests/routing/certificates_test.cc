@@ -47,7 +47,7 @@ std::shared_ptr<const KeyRing> Ring(char digit) {
       *Key::Parse(std::string(2 * Key::kBytes, digit)));
 }
 
-// What an end has; null: not.
+// The proofs that an end has; null: not.
 struct Proof {
   std::shared_ptr<const KeyRing> ring;
   std::shared_ptr<const Certificates> certificates;
@@ -110,7 +110,7 @@ class CertificatesTest : public testing::Test {
   std::shared_ptr<const Certificates> Agent() {
     return site_.Member({.name = "node"});
   }
-  // One whose own files a test has spoilt is read without a look at its use.
+  // Files that a test has spoilt are read without a look at their use.
   std::shared_ptr<const Certificates> Read(const CertificatePaths& paths) {
     std::vector<FileVersion> versions;
     auto out = Certificates::Read(paths, versions);
@@ -187,7 +187,7 @@ TEST_F(CertificatesTest, UnfitFilesAreRefusedInWords) {
               HasSubstr("CN = alice, issued by CN = Site CA, is no CA"));
   EXPECT_THAT(Refused(with(&CertificatePaths::key, "")),
               HasSubstr("go together"));
-  // Of an end that accepts, more than a stranger would take.
+  // A chain that is longer than an end that accepts would hear.
   std::string many = Text(good.certificate);
   while (many.size() < 24'000) many += Text(site_.ca_path());
   const std::string chain = folder_.Write("chain", many);

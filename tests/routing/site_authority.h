@@ -30,7 +30,7 @@ class SiteAuthority {
   // Writes NAME.pem to the folder, which outlives this.
   SiteAuthority(const TemporaryFolder& folder, const std::string& name);
 
-  // Of one that this CA issues: files NAME.pem and NAME.key.
+  // A certificate of this CA: files NAME.pem and NAME.key.
   CertificatePaths Issue(const Wish& wish) const;
   // The same, read; the test fails if it can't be.
   std::shared_ptr<const Certificates> Member(const Wish& wish) const;
