@@ -30,14 +30,6 @@ namespace {
 // each of which costs a copy of all of space.
 constexpr int64_t kSerialTimeSteps = 32;
 
-// "apps/heat1d/heat1d.dog" is heat1d.
-std::string NameOf(const std::string& file) {
-  const size_t slash = file.rfind('/');
-  std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
-  if (absl::EndsWith(name, ".dog")) name.resize(name.size() - 4);
-  return name;
-}
-
 // Reports an error of a kernel's library, if it can be told here.
 void TryKernel(const CheckedKernel& kernel, const std::string& content,
                const LoadLibrary& load, Diagnostics& diagnostics) {
@@ -94,7 +86,7 @@ void AddLibraries(const CheckedProgram& checked, const CompileOptions& options,
 // Checks that there are results, and that a loop has them whenever it ends:
 // labels that nothing reads, such as corners, are made for the last round only.
 // Tiles hold such labels anyway, so the points are asked.
-absl::Status CheckResults(const PointProgram& points,
+absl::Status CheckResults(const PointProgram& points, bool selects_any_round,
                           Diagnostics& diagnostics) {
   if (std::none_of(points.results.begin(), points.results.end(),
                    [](const PointResult& result) {
@@ -103,7 +95,7 @@ absl::Status CheckResults(const PointProgram& points,
     diagnostics.Error(Code::kResult, {}, "the result is empty")
         .Help("its range has no point with these parameters");
   }
-  if (!points.repeat.has_value()) return absl::OkStatus();
+  if (!points.repeat.has_value() || selects_any_round) return absl::OkStatus();
   DOGGED_ASSIGN_OR_RETURN(const Program program, LowerPoints(points, {}));
   const Program first = ProgramAt(program, program.repeat->first);
   const Relations relations(first);
@@ -138,6 +130,34 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
     const bool is_made = input.else_call || input.else_value;
     if (!is_made || options.inputs.count(array) > 0) continue;
     out.push_back({array, input.else_call ? input.else_call->kernel.text : ""});
+  }
+  return out;
+}
+
+// A parameter is left that has no value but the one that a shape would give.
+bool AwaitsShapes(const ast::Program& tree, const CheckOptions& check) {
+  return std::any_of(tree.parameters.begin(), tree.parameters.end(),
+                     [&check](const ast::Parameter& parameter) {
+                       const auto is_it = [&parameter](const auto& given) {
+                         return given.first == parameter.name.text;
+                       };
+                       return !parameter.from.empty() &&
+                              !parameter.value.has_value() &&
+                              std::none_of(check.parameters.begin(),
+                                           check.parameters.end(), is_it);
+                     });
+}
+
+// Inputs that the program does not make itself.
+std::vector<ProgramFacts::Input> InputsWanted(const ast::Program& tree) {
+  std::vector<ProgramFacts::Input> out;
+  for (const ast::Input& input : tree.inputs) {
+    if (input.else_call || input.else_value) continue;
+    ProgramFacts::Input& one = out.emplace_back();
+    one.array = input.ref.array.text;
+    for (const ast::Array& array : tree.arrays) {
+      if (array.name.text == one.array) one.element = array.element;
+    }
   }
   return out;
 }
@@ -210,6 +230,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
       diagnostics.Error(one.code, one.range, one.message).Help(one.help);
     }
   }
+  diagnostics.SetGivenBy(options.given_by);
   const std::string& whole_text = diagnostics.text();
   const absl::Status wrong =
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
@@ -221,13 +242,18 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   for (const TakenParameter& one : facts.taken) {
     check.parameters.emplace_back(one.name, absl::StrCat(one.value));
   }
+  if (options.may_lack_inputs && AwaitsShapes(tree, check)) {
+    facts.awaited = InputsWanted(tree);
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.file, " takes parameters from the shapes of its inputs"));
+  }
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
   options.analyze(checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   PointProgram points =
-      MakePointProgram(checked, NameOf(options.file), diagnostics);
+      MakePointProgram(checked, NameOfFile(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   points.has_static_labels = options.static_labels;
   placed = PlaceResults(options.selections, points, diagnostics);
@@ -241,7 +267,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
-  DOGGED_RETURN_IF_ERROR(CheckResults(points, diagnostics));
+  DOGGED_RETURN_IF_ERROR(
+      CheckResults(points, options.selects_any_round, diagnostics));
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_ASSIGN_OR_RETURN(std::string source, CSourceOf(job.program));
   if (!source.empty()) {
@@ -257,7 +284,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   DOGGED_RETURN_IF_ERROR(AddInputs(
       points, options,
       [&](const std::string& array, const Shape& shape) {
-        return HelpWithShape(tree, check, array, shape);
+        return HelpWithShape(tree, check, array, shape, options.given_by);
       },
       job, facts));
   facts.made = MadeInputs(tree, options);
@@ -269,6 +296,13 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
 }
 
 }  // namespace
+
+std::string NameOfFile(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  if (absl::EndsWith(name, ".dog")) name.resize(name.size() - 4);
+  return name;
+}
 
 absl::StatusOr<Job> Compile(absl::string_view text,
                             const CompileOptions& options,

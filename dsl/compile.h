@@ -48,6 +48,10 @@ struct CompileOptions {
   // More results, as 'phi(:)(50)' or 'phi(5:20)(50)'. A bare name stands for
   // the program's own result of that array.
   std::vector<std::string> selections;
+  // They may name what only later rounds of a loop make: of a job that there is
+  // already, to ask for it or to wait for it.
+  bool selects_any_round = false;
+  GivenBy given_by = GivenBy::kFlags;  // parameters and inputs, in messages
   // Where each was said, in errors: "--want"; those beyond: "--output".
   std::vector<std::string> selection_sources;
   NumericParts numeric;  // for Job::numeric_class
@@ -67,6 +71,10 @@ struct ProgramFacts {
     Shape shape;  // see WantedShape()
   };
   std::vector<Input> lacking;  // see CompileOptions::may_lack_inputs
+  // With may_lack_inputs, of a program that takes parameters from the shapes of
+  // inputs which are not there, and has no defaults for them: all inputs that
+  // it wants, without shapes. Nothing else is known of such a program.
+  std::vector<Input> awaited;
   // An input without a file, which the program makes itself.
   struct MadeInput {
     std::string array;
@@ -75,6 +83,9 @@ struct ProgramFacts {
   std::vector<MadeInput> made;
   std::vector<TakenParameter> taken;
 };
+
+// Of its program and job: "apps/heat1d/heat1d.dog" is heat1d.
+std::string NameOfFile(const std::string& file);
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in
 // `diagnostics`, which is made anew for `text`; with errors there the status is

@@ -36,6 +36,7 @@ std::string FileOf(const ClientProgram::Source& source) {
 }
 
 std::string InputText(const dogged_array& input) {
+  if (input.rank < 0) return TypeName(input.type);
   return std::string("of shape ") + ShapeText(input.rank, input.extents) +
          ", " + TypeName(input.type);
 }
@@ -126,15 +127,21 @@ ClientError ClientProgram::CheckWith(const std::vector<std::string>& want) {
     if (name.is_string()) facts.results.push_back(name.get<std::string>());
   }
   for (const auto& one : reply.fields.value("inputs", none)) {
-    dogged_view value;
-    error = ValueFrom(one, value);
+    dogged_view value = {};
+    const auto shape = one.find("shape");
+    if (shape != one.end() && shape->is_null()) {
+      value.type = static_cast<dogged_type>(TypeOf(TextIn(one, "type")));
+      value.rank = -1;
+    } else {
+      error = ValueFrom(one, value);
+    }
     if (!error.ok()) break;
     facts.names.push_back(TextIn(one, "array"));
     dogged_array& input = facts.inputs.emplace_back();
     input.name = facts.names.back().c_str();
     input.type = value.type;
     input.rank = value.rank;
-    std::copy(value.extents, value.extents + value.rank, input.extents);
+    std::copy_n(value.extents, std::max(0, value.rank), input.extents);
   }
   if (!error.ok()) facts_.pop_back();
   return error;
@@ -177,13 +184,21 @@ ClientError ClientProgram::CheckInputs(
   }
   const auto begin = submission.inputs;
   const auto end = begin + submission.input_count;
-  for (const dogged_array& wanted : facts_.back().inputs) {
+  const std::vector<dogged_array>& inputs = facts_.back().inputs;
+  const bool are_wanted = std::all_of(begin, end, [&inputs](const auto& one) {
+    return std::any_of(inputs.begin(), inputs.end(), [&one](const auto& of) {
+      return std::string(of.name) == one.array;
+    });
+  });
+  for (const dogged_array& wanted : inputs) {
     const std::string name = wanted.name;
     const auto named = [&name](const dogged_input& one) {
       return one.array == name;
     };
     const auto given = std::find_if(begin, end, named);
     if (given == end) {
+      // The compiler has better words where a name is wrong.
+      if (!are_wanted) continue;
       return ErrorOf(DOGGED_MISTYPED,
                      "input " + name + " is wanted, " + InputText(wanted));
     }

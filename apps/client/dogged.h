@@ -125,7 +125,7 @@ int dogged_program_free(dogged_program* program); /* its jobs stay */
 typedef struct dogged_array {
   const char* name; /* lives as long as the program */
   dogged_type type;
-  int rank;
+  int rank; /* -1: of an input whose shape gives the program its parameters */
   int64_t extents[DOGGED_RANK_MAX];
 } dogged_array;
 

@@ -24,6 +24,9 @@ CheckedProgram CheckDeclarations(const ast::Program& program,
                                  Diagnostics& diagnostics) {
   if (IsTooLong(program, diagnostics)) return {};
   CheckContext context(options, program, diagnostics);
+  // First, and alone: what else is wrong may follow from it.
+  CheckInputFiles(context, program);
+  if (diagnostics.HasErrors()) return std::move(context.program);
   CheckParameters(context, program);
   if (!program.repeats.empty()) CheckRepeat(context, program.repeats.front());
   for (const ast::Array& array : program.arrays) DeclareArray(context, array);
@@ -31,7 +34,6 @@ CheckedProgram CheckDeclarations(const ast::Program& program,
     DeclareKernel(context, kernel);
   }
   for (const ast::Input& input : program.inputs) CheckInput(context, input);
-  CheckInputFiles(context, program);
   // Reductions come first, for they have the element types of their sources.
   for (const ast::Reduction& reduction : program.reductions) {
     CheckReduction(context, reduction);

@@ -110,7 +110,9 @@ void CheckInput(CheckContext& context, const ast::Input& declared) {
     context.diagnostics
         .Error(Code::kNoInput, declared.ref.range,
                absl::StrCat("input ", name, " has no file and no 'else'"))
-        .Help(absl::StrCat("give it one:  --input ", name, "=FILE.npy"));
+        .Help(absl::StrCat(
+            "give it one:  ",
+            InputWords(context.diagnostics.given_by(), name, "FILE.npy")));
     return;
   }
   if (has_file) {
@@ -134,8 +136,8 @@ void CheckInputFiles(CheckContext& context, const ast::Program& program) {
     const std::string meant = DidYouMean(given, names);
     Diagnostic& error = context.diagnostics.Error(
         Code::kNoInput, {},
-        absl::StrCat("--input ", given, "=...: the program has no input ",
-                     given, meant));
+        absl::StrCat(InputWords(context.diagnostics.given_by(), given, "..."),
+                     ": the program has no input ", given, meant));
     if (meant.empty()) error.Help(HelpWithoutInput(program, given));
   }
 }

@@ -42,7 +42,8 @@ std::optional<int64_t> ParseWholeNumber(absl::string_view text) {
 
 bool GivenValue(CheckContext& context, absl::string_view text,
                 CheckedParameter& parameter) {
-  const std::string given = absl::StrCat("-D ", parameter.name, "=", text);
+  const GivenBy by = context.diagnostics.given_by();
+  const std::string given = ParameterWords(by, parameter.name, text);
   if (parameter.element == ElementType::kInt64) {
     if (!IsInteger(text) || !absl::SimpleAtoi(text, &parameter.integer)) {
       parameter.integer = 0;
@@ -51,7 +52,9 @@ bool GivenValue(CheckContext& context, absl::string_view text,
           absl::StrCat(given, ": ", parameter.name, " is an integer",
                        IsInteger(text) ? " below 2^40" : ""));
       if (const auto whole = ParseWholeNumber(text); whole.has_value()) {
-        error.Help(absl::StrCat("write  -D ", parameter.name, "=", *whole));
+        error.Help(absl::StrCat(
+            "write  ",
+            ParameterWords(by, parameter.name, absl::StrCat(*whole))));
       } else if (!IsInteger(text)) {
         error.Help("one number, as 8 or -3: only the file computes");
       }
@@ -171,13 +174,14 @@ void CheckInputsOf(CheckContext& context, const ast::Program& program,
   }
 }
 
-std::string HelpWithoutValue(const ast::Parameter& declared) {
-  std::string out =
-      absl::StrCat("give it one:  -D ", declared.name.text, "=...");
+std::string HelpWithoutValue(const ast::Parameter& declared, GivenBy by) {
+  std::string out = absl::StrCat("give it one:  ",
+                                 ParameterWords(by, declared.name.text, "..."));
   if (!declared.from.empty()) {
     const std::string& array = declared.from.front().text;
-    absl::StrAppend(&out, "  or the file that has it:  --input ", array, "=",
-                    array, ".npy");
+    absl::StrAppend(
+        &out, "  or the ", by == GivenBy::kFlags ? "file" : "array",
+        " that has it:  ", InputWords(by, array, absl::StrCat(array, ".npy")));
   }
   return out;
 }
@@ -208,7 +212,7 @@ void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
     context.diagnostics
         .Error(Code::kParameter, out.range,
                absl::StrCat("parameter ", out.name, " has no value"))
-        .Help(HelpWithoutValue(declared));
+        .Help(HelpWithoutValue(declared, context.diagnostics.given_by()));
   }
   if (out.integer >= kParameterMax || out.integer <= -kParameterMax) {
     context.diagnostics.Error(
@@ -235,7 +239,8 @@ void CheckParameters(CheckContext& context, const ast::Program& program) {
     if (context.ParameterScope().Find(name) != nullptr) continue;
     context.diagnostics.Error(
         Code::kParameter, {},
-        absl::StrCat("-D ", name, "=", text, ": there is no parameter ", name,
+        absl::StrCat(ParameterWords(context.diagnostics.given_by(), name, text),
+                     ": there is no parameter ", name,
                      DidYouMean(name, names)));
   }
   // Definitions, now that all forms have an entry for every parameter.

@@ -504,8 +504,8 @@ static absl::Status WrongShape(const InputArray& content,
       "has shape ", ShapeText(content.shape()), ", the program wants ",
       ShapeText(expected),
       differs_by_ones
-          ? absl::StrCat("; NumPy's reshape(", absl::StrJoin(expected, ", "),
-                         ") makes it so")
+          ? absl::StrCat("; NumPy's reshape((", absl::StrJoin(expected, ", "),
+                         expected.size() == 1 ? "," : "", ")) makes it so")
           : ""));
 }
 

@@ -14,13 +14,14 @@ namespace {
 class SizeSearch {
  public:
   SizeSearch(const ast::Program& tree, CheckOptions options,
-             absl::string_view array, const Shape& shape)
+             absl::string_view array, const Shape& shape, GivenBy by)
       : tree_(tree),
         given_(options.parameters),
         files_(options.input_files),
         shapes_(tree, std::move(options)),
         array_(array.data(), array.size()),
-        shape_(shape) {}
+        shape_(shape),
+        by_(by) {}
 
   std::string Run() {
     const std::optional<CheckedProgram> program = shapes_.Checked(given_);
@@ -31,7 +32,7 @@ class SizeSearch {
     if (chosen_.empty() || Wanted() != shape_) return "";
     std::string out = "; it does with ";
     for (const auto& [name, text] : chosen_) {
-      absl::StrAppend(&out, " -D ", name, "=", text);
+      absl::StrAppend(&out, " ", ParameterWords(by_, name, text));
     }
     return out;
   }
@@ -106,14 +107,16 @@ class SizeSearch {
   const InputShapes shapes_;
   const std::string array_;
   const Shape shape_;
+  const GivenBy by_;
   ParameterValues chosen_;
 };
 
 }  // namespace
 
 std::string HelpWithShape(const ast::Program& tree, CheckOptions options,
-                          absl::string_view array, const Shape& shape) {
-  return SizeSearch(tree, std::move(options), array, shape).Run();
+                          absl::string_view array, const Shape& shape,
+                          GivenBy by) {
+  return SizeSearch(tree, std::move(options), array, shape, by).Run();
 }
 
 }  // namespace dogged::dsl

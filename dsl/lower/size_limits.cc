@@ -1,5 +1,6 @@
 #include "dsl/lower/size_limits.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace dogged::dsl {
@@ -31,7 +32,8 @@ void CheckSize(const PointProgram& points, Diagnostics& diagnostics) {
                absl::StrFormat("the program has %.2g points, which take %.2g "
                                "years at 10^10 a second",
                                tasks, tasks / 1e10 / 3.15e7))
-        .Help("smaller parameters:  -D N=...");
+        .Help(absl::StrCat("smaller parameters:  ",
+                           ParameterWords(diagnostics.given_by(), "N", "...")));
   }
   double bytes = 0;
   for (const PointResult& result : points.results) {
@@ -43,7 +45,8 @@ void CheckSize(const PointProgram& points, Diagnostics& diagnostics) {
     diagnostics
         .Error(Code::kTooLarge, {},
                absl::StrFormat("the results take %.2g bytes", bytes))
-        .Help("want less, or smaller parameters:  -D N=...");
+        .Help(absl::StrCat("want less, or smaller parameters:  ",
+                           ParameterWords(diagnostics.given_by(), "N", "...")));
   }
 }
 

@@ -230,8 +230,19 @@ class Taking {
                                 ? absl::StrCat("dimension ",
                                                b.first.dimension + 1, " of it")
                                 : PlaceText(b.first)))
-        .Help(is_one_file ? "the program wants a file of another form"
-                          : "give files that fit each other");
+        .Help(is_one_file
+                  ? absl::StrCat("the program wants ",
+                                 IsSquare(a, b) ? "a square matrix"
+                                                : "a file of another form")
+                  : "give files that fit each other");
+  }
+
+  // Both values are the extents themselves, of a matrix.
+  bool IsSquare(const std::pair<FilePlace, int64_t>& a,
+                const std::pair<FilePlace, int64_t>& b) const {
+    const Shape& shape = shapes_.at(a.first.array);
+    return shape.size() == 2 && shape[a.first.dimension] == a.second &&
+           shape[b.first.dimension] == b.second;
   }
 
   void SayNoneFits(const Parameter& parameter, const FilePlace& place,
@@ -268,8 +279,10 @@ class Taking {
         .Help(HelpToGive(parameter));
   }
 
-  static std::string HelpToGive(const Parameter& parameter) {
-    return absl::StrCat("give it a value:  -D ", parameter.name.text, "=...");
+  std::string HelpToGive(const Parameter& parameter) const {
+    return absl::StrCat(
+        "give it a value:  ",
+        ParameterWords(diagnostics_.given_by(), parameter.name.text, "..."));
   }
 
   const ast::Program& tree_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "dsl/text/given_by.h"
 
 namespace dogged::dsl {
 
@@ -104,6 +105,9 @@ class Diagnostics {
   void SetParts(std::vector<SourcePart> parts) { parts_ = std::move(parts); }
   const std::vector<SourcePart>& parts() const { return parts_; }
 
+  void SetGivenBy(GivenBy by) { given_by_ = by; }
+  GivenBy given_by() const { return given_by_; }
+
   // Adds one; the reference is good until the next call.
   Diagnostic& Error(Code code, SourceRange range, std::string message);
   Diagnostic& Warning(Code code, SourceRange range, std::string message);
@@ -136,6 +140,7 @@ class Diagnostics {
   std::string text_;
   std::vector<int32_t> line_starts_;
   std::vector<SourcePart> parts_;  // in order
+  GivenBy given_by_ = GivenBy::kFlags;
   std::vector<Diagnostic> all_;
   int error_count_ = 0;
 };

@@ -231,8 +231,9 @@ class Parser : private ReferenceParser {
     if (Accept("for")) out.dimensions = Dimensions();
     if (At("from") || At("=")) {
       Fail("the program does not name the file of an input")
-          .Help(absl::StrCat("a run is given it:  --input ", out.ref.array.text,
-                             "=FILE.npy"));
+          .Help(absl::StrCat("a run is given it:  ",
+                             InputWords(diagnostics().given_by(),
+                                        out.ref.array.text, "FILE.npy")));
     } else if (Accept("else")) {
       if (At("call")) {
         out.else_call = CallClause();

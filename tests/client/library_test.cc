@@ -270,6 +270,27 @@ TEST_F(Library, LentMemoryIsNotCopied) {
   EXPECT_EQ(dogged_release(memory), DOGGED_OK);
 }
 
+TEST_F(Library, ParametersFollowFromShapesAtSubmission) {
+  session_ = OpenAgents(1);
+  std::string text = kCopy;
+  text.replace(text.find("N = 5"), 5, "N from v");
+  text.replace(text.find("M = 4"), 5, "M from v");
+  dogged_program* program = nullptr;
+  ASSERT_EQ(
+      dogged_program_text(session_, text.c_str(), nullptr, nullptr, &program),
+      DOGGED_OK)
+      << Said();
+  dogged_array wanted;
+  ASSERT_EQ(dogged_program_input(program, 0, &wanted), DOGGED_OK);
+  EXPECT_STREQ(wanted.name, "v");
+  EXPECT_EQ(wanted.rank, -1);
+  const char* name = nullptr;
+  EXPECT_EQ(dogged_program_result(program, 0, &name), DOGGED_MISTYPED);
+  std::vector<double> values(20);
+  std::iota(values.begin(), values.end(), 0.5);
+  EXPECT_EQ(U(Submit(program, {InputV(values.data())}))[19], 39);
+}
+
 TEST_F(Library, EventsWaitAtADescriptor) {
   session_ = OpenAgents(2);
   dogged_job* const job = Submit(Load(session_, kHeat, "300", "600"));
@@ -425,8 +446,9 @@ TEST_F(Library, InputsThatDontFitAreRefused) {
   EXPECT_EQ(refused(InputV(reinterpret_cast<const void*>(64))), DOGGED_MISUSED);
   EXPECT_THAT(Said(), StartsWith("input v: there is no memory of 160 bytes"));
   input = InputV(values.data());
-  input.array = "w";
-  EXPECT_EQ(refused(input), DOGGED_MISTYPED);
+  input.array = "V";
+  EXPECT_EQ(refused(input), DOGGED_PROGRAM_WRONG);
+  EXPECT_THAT(Said(), HasSubstr("no input V; did you mean v?"));
   input.array = nullptr;
   EXPECT_EQ(refused(input), DOGGED_MISUSED);
   for (const int rank : {-1, 9}) {

@@ -554,6 +554,12 @@ def case_watch():
         changes = [float(values[f"change({time})"]) for time in sorted(times)]
         check("it does not sink", changes ==
               sorted(set(changes), reverse=True), lines)
+        # Of a round that only this run of the loop has reached.
+        words, _ = cluster.call("get", job, f"change({last})")
+        check("another residual", words ==
+              f"change({last}) = {values[f'change({last})']}\n", words)
+        cluster.refused(1, "get", job, f"change({last + 50})", says=[
+            f"change({last + 50}) is at no agent any more"])
         # The rest of what a job that is done keeps.
         words, _ = cluster.call("watch", job, "change(:)")
         check("what is left", words.splitlines() ==

@@ -274,6 +274,33 @@ def case_judged():
                   True, words)
 
 
+def case_asymmetric():
+    """A matrix of which the half is not read: a warning, unless it is rounding,
+    or zeros."""
+    n = 50
+    with Folder() as folder:
+        a = random_matrix(n, n)
+        spd = [[sum(map(float.__mul__, a[i], a[j])) + n * (i == j)
+                for j in range(n)] for i in range(n)]
+        lower = [[x if j <= i else 0.0 for j, x in enumerate(row)]
+                 for i, row in enumerate(spd)]
+        skew = [list(row) for row in spd]
+        skew[3][8] += 2
+        rounded = [list(row) for row in spd]
+        rounded[3][8] *= 1 + 2.0**-50
+        for matrix, warned in ((spd, False), (lower, False), (rounded, False),
+                               (skew, True)):
+            write_npy(folder.path("A.npy"), matrix)
+            report, words = folder.run(app("cholesky"), "-D", "NB=16",
+                                       "--input", "A=A.npy", "--check",
+                                       json_too=True)
+            check("residual", 0 < report["residual"] < 1, True, report)
+            check("in JSON", "A(3)(8) = " in report.get("not_judged", ""),
+                  warned, report)
+            check("in words", "warning: the matrix is not symmetric" in words,
+                  warned, words)
+
+
 def case_judge_fails():
     """A matrix that can't be made a second time."""
     with Folder() as folder:

@@ -171,6 +171,44 @@ def case_least_squares():
                       256 * rows * EPS[element] * max(1, largest(x)))
 
 
+def case_judged():
+    """--check judges solutions by A and B, and says where it can't."""
+    with Folder() as folder:
+        a, b = matrix(40, 40, 1), matrix(40, 3, 2)
+        definite = product(a, transposed(a))
+        for i in range(40):
+            definite[i][i] += 1
+        lower = [[x if j <= i else 0.0 for j, x in enumerate(row)]
+                 for i, row in enumerate(definite)]
+        skew = [list(row) for row in definite]
+        skew[2][7] += 1
+        tall = matrix(60, 40, 3), matrix(60, 3, 4)
+        for element in EPS:
+            eps = "eps of float" if element == "float" else "eps"
+            for program, left, right, words in (
+                    ("lu_solve", a, b, f"solve ||A X - B|| / (n ||A|| ||X|| {eps}) = "),
+                    ("cholesky_solve", definite, b, "solve ||A X - B||"),
+                    ("cholesky_solve", lower, b, "solve ||A X - B||"),
+                    # Of the matrix that it has solved with.
+                    ("cholesky_solve", skew, b, "solve ||A X - B||"),
+                    ("least_squares", *tall, "least squares ||A'(A X - B)||")):
+                said = folder.run(program, ["X"], {"A": left, "B": right},
+                                  "-D", "NB=16", "--check",
+                                  element=element)[1]
+                found = re.search(re.escape(words) + r".*?([0-9.e-]+)\n",
+                                  said + "\n")
+                check(f"{program} is not judged", found, said)
+                check(f"{program} is not sound",
+                      0 < float(found.group(1)) < 1, said)
+            said = folder.run("lu_lapack", ["F", "P"], {"A": a}, "-D", "NB=16",
+                              "--check", element=element)[1]
+            check("LAPACK's order", "the factorisation is not judged: not all "
+                  "of its factors are results" in said, said)
+        said = folder.run("lu_solve", ["X"], {}, "-D", "N=40", "--check")[1]
+        check("none given", "the solution is not judged: the program makes A "
+              "itself" in said, said)
+
+
 def case_lapack():
     """F and P are those of getrf: the exchanges make A the product."""
     with Folder() as folder:
@@ -244,7 +282,7 @@ def case_words():
         _, said = folder.run("lu_solve", ["X"], {"A": a, "B": sum(b, [])},
                              *sizes, expect=3)
         check("no way out", "has shape (12), the program wants (12)(1); "
-              "NumPy's reshape(12, 1) makes it so" in said, said)
+              "NumPy's reshape((12, 1)) makes it so" in said, said)
 
 
 globals()["case_" + CASE]()

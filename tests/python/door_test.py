@@ -166,8 +166,13 @@ def case_inputs():
         raises(dogged.ProgramError, lambda: sent(whole.T), "(4)(5)", "(5)(4)")
         raises(dogged.Mistyped, lambda: cluster.submit(program), "input v",
                "inputs={'v'")
-        raises(dogged.DoggedError, lambda: cluster.submit(
-            program, {"v": whole, "w": whole}), "w")
+        raises(dogged.ProgramError, lambda: cluster.submit(
+            program, {"v": whole, "w": whole}), "input w: the program has no")
+        raises(dogged.ProgramError, lambda: cluster.submit(
+            program, {"V": whole}), "no input V; did you mean v?")
+        for unnamed in ([whole], whole):
+            raises(TypeError, lambda: cluster.submit(program, unnamed),
+                   "inputs={'v': array}")
         cholesky = dogged.load(CHOLESKY, N=60, NB=16)
         spd = whole @ whole.T
         spd = np.kron(np.eye(12), spd + 9 * np.eye(5))
@@ -184,6 +189,33 @@ def case_inputs():
         error = raises(dogged.JobFailed,
                        lambda: cluster.run(cholesky, {"A": -spd}))
         check("task", error.task == "factor(0)" and error.status == 1, error)
+
+
+def case_taken():
+    """Parameters from shapes: whatever follows from them is judged once the
+    arrays are there."""
+    program = dogged.program(COPY.replace("param N = 5", "param N from v")
+                             .replace("param M = 4", "param M from v"))
+    check("inputs", program.inputs == {"v": ("double", None)}, program.inputs)
+    check("results", program.results == () and "wants inputs v" in
+          repr(program), program)
+    default = dogged.program(COPY.replace("N = 5", "N from v = 5")
+                             .replace("M = 4", "M from v = 4"))
+    whole = np.arange(42.0).reshape(7, 6)
+    with dogged.agents(1) as cluster:
+        for one in (program, default):
+            run = cluster.submit(one, {"v": whole}, want=["u(6)(5)"])
+            check("names", sorted(run.keys()) == ["u", "u(6)(5)"], run.keys())
+            check("all", np.array_equal(run["u"], whole), run["u"])
+            check("one of it", run["u(6)(5)"] == 41, run["u(6)(5)"])
+            error = raises(dogged.Mistyped, lambda: cluster.submit(
+                one, {"v": whole}, want="u(7)(0)"), "want: error[D014]")
+            check("words of flags", "--" not in str(error), error)
+        raises(dogged.Mistyped, lambda: cluster.submit(program),
+               "input v is wanted, double: inputs={'v'")
+        error = raises(dogged.ProgramError, lambda: cluster.submit(
+            program.with_(N=3), {"v": whole}), "it does with  N=7")
+        check("words of flags", "-D" not in str(error), error)
 
 
 def case_errors():

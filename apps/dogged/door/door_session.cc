@@ -46,6 +46,26 @@ std::vector<int64_t> Extents(const Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
+// Of a program of which nothing is proved yet: shapes of inputs decide its
+// parameters.
+nlohmann::ordered_json AwaitingFields(
+    const std::string& file,
+    const std::vector<dsl::ProgramFacts::Input>& awaited) {
+  auto inputs = nlohmann::ordered_json::array();
+  for (const dsl::ProgramFacts::Input& input : awaited) {
+    inputs.push_back({{"array", input.array},
+                      {"type", ElementName(input.element)},
+                      {"shape", nullptr}});
+  }
+  return {{"program", dsl::NameOfFile(file)}, {"inputs", std::move(inputs)}};
+}
+
+nlohmann::ordered_json NamesOf(const std::vector<NamedResult>& results) {
+  auto out = nlohmann::ordered_json::array();
+  for (const NamedResult& one : results) out.push_back(one.name);
+  return out;
+}
+
 absl::StatusOr<std::map<std::string, Value>> InputsOf(
     const DoorRequest& request,
     const std::vector<OwnedDescriptor>& descriptors) {
@@ -181,19 +201,21 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Check(
   run.program.agents = 1;
   run.program.workers = WorkersPerAgent(0, 1);
   GivenProgram given;
-  DOGGED_ASSIGN_OR_RETURN(const LoadedProgram loaded,
-                          Load(request, run, given, /*may_lack_inputs=*/true));
+  const absl::StatusOr<LoadedProgram> loaded =
+      Load(request, run, given, /*may_lack_inputs=*/true);
+  if (!given.awaited.empty()) {
+    return Answer{.fields = AwaitingFields(run.program.file, given.awaited)};
+  }
+  DOGGED_RETURN_IF_ERROR(loaded.status());
   DOGGED_ASSIGN_OR_RETURN(const std::vector<NamedResult> results,
-                          ResultsOf(loaded, run.program.wanted));
+                          ResultsOf(*loaded, run.program.wanted));
   Answer out;
-  out.fields["program"] = loaded.job.program.name;
-  out.fields["tasks"] = loaded.job.program.TaskCount();
-  out.fields["lowering"] = loaded.job.lowering;
-  auto names = nlohmann::ordered_json::array();
-  for (const NamedResult& one : results) names.push_back(one.name);
-  out.fields["results"] = std::move(names);
+  out.fields["program"] = loaded->job.program.name;
+  out.fields["tasks"] = loaded->job.program.TaskCount();
+  out.fields["lowering"] = loaded->job.lowering;
+  out.fields["results"] = NamesOf(results);
   auto inputs = nlohmann::ordered_json::array();
-  for (const dsl::ProgramFacts::Input& input : loaded.facts.lacking) {
+  for (const dsl::ProgramFacts::Input& input : loaded->facts.lacking) {
     inputs.push_back({{"array", input.array},
                       {"type", ElementName(input.element)},
                       {"shape", Extents(input.shape)}});
@@ -391,6 +413,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
                    .here = static_cast<double>(PhysicalBytes()),
                    .replicas = 1}));
   if (!warning.empty()) out.fields["warning"] = warning;
+  out.fields["results"] = NamesOf(results);
   const int known = static_cast<int>(std::max<size_t>(
       addresses.size(), static_cast<size_t>(run.program.agents)));
   DoorJob::Options options{

@@ -71,6 +71,7 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
   // Tiles are the job's own; here only names and ranges count.
   options.coalesce = false;
   options.may_lack_inputs = true;
+  options.selects_any_round = true;
   options.selections = selections;
   options.selection_sources.assign(selections.size(), from);
   options.numeric = kernels.numeric_parts();

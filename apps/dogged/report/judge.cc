@@ -4,11 +4,16 @@
 #include <new>
 #include <string>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "apps/cholesky/verify.h"
 #include "apps/lu/verify.h"
 #include "apps/qr/verify.h"
 #include "apps/tiles/blas_kernels.h"
+#include "apps/verify/kernel_calls.h"
+#include "apps/verify/solve.h"
 #include "apps/verify/verdict.h"
+#include "runtime/graph/relations.h"
 
 namespace dogged {
 namespace {
@@ -21,44 +26,105 @@ struct Judge {
 constexpr Judge kJudges[] = {
     {"A - LL'", VerifyCholesky}, {"A - P'LU", VerifyLu}, {"A - QR", VerifyQr}};
 
-absl::StatusOr<Verdict> VerdictOf(const Judge& judge, const Job& job,
-                                  const KernelTable& kernels, TileLookup lookup,
-                                  int threads) {
+const char* EpsWords(ElementType type) {
+  return type == ElementType::kFloat ? "eps of float" : "eps";
+}
+
+// What `verify` finds, which is told whether there is BLAS for several threads.
+template <typename T>
+absl::StatusOr<T> VerdictOf(
+    absl::FunctionRef<absl::StatusOr<T>(bool has_blas)> verify, int threads) {
   try {
-    if (!ReserveBlas(threads).ok()) threads = 1;
-    return judge.verify(job, kernels, lookup, threads);
+    return verify(ReserveBlas(threads).ok());
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError("there is no memory for that");
   }
 }
 
+void SayNotJudged(const std::string& what, absl::string_view why,
+                  RunReport& report) {
+  report.not_judged = std::string(why);
+  std::fprintf(stderr, "%s is not judged: %s\n", what.c_str(),
+               report.not_judged.c_str());
+}
+
+void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
+  report.residual = verdict.residual;
+  const char* const eps = EpsWords(verdict.type);
+  std::fprintf(stderr, "residual ||%s|| / (n ||A|| %s) = %.3g, ",
+               judge.difference, eps, verdict.residual);
+  if (verdict.unsolved.empty()) {
+    report.solve_error = verdict.solve_error;
+    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| %s) = %.3g\n", eps,
+                 verdict.solve_error);
+  } else {
+    std::fprintf(stderr, "no solve: %s\n", verdict.unsolved.c_str());
+  }
+  if (verdict.unread.empty()) return;
+  report.not_judged = absl::StrCat("not symmetric: ", verdict.unread);
+  std::fprintf(stderr,
+               "warning: the matrix is not symmetric: the program does not "
+               "read %s; nor was that judged\n",
+               verdict.unread.c_str());
+}
+
+// False for a program that solves nothing.
+bool JudgeSolve(const Job& job, dsl::ResultViews& views, RunReport& report) {
+  const auto verdict = VerdictOf<SolveVerdict>(
+      [&](bool) {
+        return VerifySolve(job, [&views] { return views.Assembled(0); });
+      },
+      /*threads=*/1);
+  if (absl::IsFailedPrecondition(verdict.status())) return false;
+  if (!verdict.ok()) {
+    SayNotJudged("the solution", verdict.status().message(), report);
+    return true;
+  }
+  report.solve_error = verdict->error;
+  std::fprintf(stderr,
+               verdict->is_least_squares
+                   ? "least squares ||A'(A X - B)|| / (n ||A|| (||A|| ||X|| + "
+                     "||B||) %s) = %.3g\n"
+                   : "solve ||A X - B|| / (n ||A|| ||X|| %s) = %.3g\n",
+               EpsWords(verdict->type), verdict->error);
+  return true;
+}
+
+bool Factorises(const Job& job) {
+  const Relations relations(job.program);
+  const KernelCalls calls(relations);
+  return calls.CountOf("potrf") + calls.CountOf("getrf") +
+             calls.CountOf("geqrt") >
+         0;
+}
+
 }  // namespace
 
-void JudgeFactors(const Job& job, const KernelTable& kernels, TileLookup lookup,
-                  int threads, RunReport& report) {
+void JudgeFactors(const Job& job, const KernelTable& kernels,
+                  dsl::ResultViews& views, int threads, RunReport& report) {
+  if (!Factorises(job)) return;
+  bool is_one = false;
   for (const Judge& judge : kJudges) {
-    const auto verdict = VerdictOf(judge, job, kernels, lookup, threads);
+    const auto verdict = VerdictOf<Verdict>(
+        [&](bool has_blas) {
+          return judge.verify(job, kernels, views.lookup(),
+                              has_blas ? threads : 1);
+        },
+        threads);
     // Another program.
     if (absl::IsFailedPrecondition(verdict.status())) continue;
-    if (!verdict.ok()) {
-      report.not_judged = std::string(verdict.status().message());
-      std::fprintf(stderr, "||%s|| is not judged: %s\n", judge.difference,
-                   report.not_judged.c_str());
-      continue;
+    is_one = true;
+    if (verdict.ok()) {
+      SayFactors(judge, *verdict, report);
+    } else {
+      SayNotJudged(absl::StrCat("||", judge.difference, "||"),
+                   verdict.status().message(), report);
     }
-    report.residual = verdict->residual;
-    const char* const eps =
-        verdict->type == ElementType::kFloat ? "eps of float" : "eps";
-    std::fprintf(stderr, "residual ||%s|| / (n ||A|| %s) = %.3g, ",
-                 judge.difference, eps, verdict->residual);
-    if (!verdict->unsolved.empty()) {
-      std::fprintf(stderr, "no solve: %s\n", verdict->unsolved.c_str());
-      continue;
-    }
-    report.solve_error = verdict->solve_error;
-    std::fprintf(stderr, "solve ||A x - b|| / (n ||A|| ||x|| %s) = %.3g\n", eps,
-                 verdict->solve_error);
   }
+  if (is_one || JudgeSolve(job, views, report)) return;
+  SayNotJudged("the factorisation",
+               "not all of its factors are results, as its kernels made them",
+               report);
 }
 
 }  // namespace dogged

@@ -4,16 +4,18 @@
 #define DOGGED_APPS_DOGGED_REPORT_JUDGE_H_
 
 #include "apps/dogged/report/run_report.h"
-#include "apps/verify/input_matrix.h"
+#include "dsl/results.h"
 #include "runtime/graph/job.h"
 #include "runtime/graph/kernel.h"
 
 namespace dogged {
 
-// Judges the factors, and prints the verdict, also in `report`, or why there is
-// none; does nothing for a program that is no Cholesky, LU or QR.
-void JudgeFactors(const Job& job, const KernelTable& kernels, TileLookup lookup,
-                  int threads, RunReport& report);
+// Judges the factors, or a solution that they gave, and prints the verdict,
+// also in `report`, or why there is none; does nothing for a program that
+// factorises nothing. Cholesky, LU and QR are judged where all factors are
+// results.
+void JudgeFactors(const Job& job, const KernelTable& kernels,
+                  dsl::ResultViews& views, int threads, RunReport& report);
 
 }  // namespace dogged
 

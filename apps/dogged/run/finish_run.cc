@@ -133,7 +133,7 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
     const int threads =
         std::min(WorkersPerAgent(/*workers=*/0, /*agents=*/1),
                  options.program.agents * options.program.workers);
-    JudgeFactors(program.job, table, views.lookup(), threads, report);
+    JudgeFactors(program.job, table, views, threads, report);
     dsl::Diagnostics diagnostics(options.program.file, program.text);
     SystemClock clock;
     std::optional<ProgressPrinter> waiting(std::in_place);

@@ -126,20 +126,25 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   out.wanted = options.wanted.size();
   for (const std::string& wanted : options.wanted) {
     const auto selection = ParseSelection(absl::StrCat(wanted, "=any.npy"));
+    const char* const source = given == nullptr ? "--want" : "want";
     if (!selection.ok()) {
       return fail(absl::NotFoundError(
-          absl::StrCat("--want: ", selection.status().message())));
+          absl::StrCat(source, ": ", selection.status().message())));
     }
     out.options.selection_sources.resize(out.options.selections.size(),
                                          "--output");
     out.options.selections.push_back(selection->text);
-    out.options.selection_sources.push_back("--want");
+    out.options.selection_sources.push_back(source);
   }
-  if (given != nullptr) out.options.inputs = given->inputs;
+  if (given != nullptr) {
+    out.options.inputs = given->inputs;
+    out.options.given_by = dsl::GivenBy::kCall;
+  }
   dsl::Diagnostics diagnostics(options.file, out.text);
   const absl::Status compiled = CompileInto(out, kernels, diagnostics);
   if (given != nullptr) {
     given->diagnostics.emplace(std::move(diagnostics));
+    given->awaited = out.facts.awaited;
     return compiled.ok() ? absl::StatusOr<LoadedProgram>(std::move(out))
                          : compiled;
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/dogged/report/outputs.h"
+#include "dsl/compile.h"
 #include "dsl/text/diagnostics.h"
 #include "runtime/base/value.h"
 
@@ -23,6 +24,7 @@ struct GivenProgram {
   std::map<std::string, Value> inputs;  // by array
   // Messages of its last compilation, which are printed nowhere.
   std::optional<dsl::Diagnostics> diagnostics;
+  std::vector<dsl::ProgramFacts::Input> awaited;  // see ProgramFacts
 };
 
 struct ProgramOptions {

@@ -18,8 +18,12 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 def send_inputs(door: Door, do: str, program: Program,
-                inputs: Mapping[str, Any], **fields: Any) -> Answer:
+                inputs: Mapping[str, Any], *, want: Iterable[str] = (),
+                **fields: Any) -> Answer:
     """The answer to a request about a program, with its inputs in memory."""
+    if not isinstance(inputs, Mapping):
+        raise TypeError("inputs are arrays by name: inputs={'v': array}, not "
+                        f"{type(inputs).__name__}")
     about: List[Dict[str, Any]] = []
     memory: List[int] = []
     try:
@@ -29,16 +33,17 @@ def send_inputs(door: Door, do: str, program: Program,
             about.append(one)
             memory.append(descriptor)
         for name, (kind, shape) in program.inputs.items():
-            if name in inputs:
+            # The compiler has better words where a name is wrong.
+            if name in inputs or set(inputs) - set(program.inputs):
                 continue
-            raise Mistyped(
-                f"input {name} is wanted, of shape {shape}, {kind}: "
-                f"inputs={{{name!r}: array}}")
+            of_shape = "" if shape is None else f"of shape {shape}, "
+            raise Mistyped(f"input {name} is wanted, {of_shape}{kind}: "
+                           f"inputs={{{name!r}: array}}")
     except BaseException:
         for descriptor in memory:
             os.close(descriptor)
         raise
-    return door.ask(do, memory, inputs=about, **program.fields(), **fields)
+    return door.ask(do, memory, inputs=about, **program.fields(want), **fields)
 
 
 class Cluster:
@@ -60,7 +65,8 @@ class Cluster:
 
         inputs        arrays by name; anything that NumPy takes. Order and byte
                       order are converted, and types where no value changes.
-        want          more results, as "u(:)(10)"
+        want          more results, as "u(:)(10)"; what there is follows from
+                      the shapes of the inputs that are given here
         replicas      copies of each value (0: 2, or 1 with one agent)
         keep          seconds that results stay with the agents afterwards
         redo_at_most  seconds of work that one lost agent may cost
@@ -69,9 +75,6 @@ class Cluster:
             raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
                             "dogged.program(text)")
         self._door.check()
-        wants = [want] if isinstance(want, str) else list(want)
-        if wants:
-            program = program.with_(wants)
         options: Dict[str, Any] = {"keep_seconds": float(keep),
                                    "redo_seconds": float(redo_at_most)}
         if replicas:
@@ -79,11 +82,11 @@ class Cluster:
         door = weakref.ref(self._door)
         pid = os.getpid()
         answer = send_inputs(
-            self._door, "submit", program, inputs or {},
-            on_abandon=lambda late: _forget(door, late["run"], pid), **options)
+            self._door, "submit", program, {} if inputs is None else inputs,
+            want=want, on_abandon=lambda late: _forget(door, late["run"], pid), **options)
         if "warning" in answer:
             warnings.warn(answer["warning"], DoggedWarning, stacklevel=2)
-        run = Run(self._door, program, answer["run"], answer["job"])
+        run = Run(self._door, program, answer)
         weakref.finalize(run, _forget_results, door, answer["run"], pid)
         return run
 

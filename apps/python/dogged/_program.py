@@ -29,6 +29,10 @@ def parameter_text(name: str, value: Any) -> str:
                     f"{type(value).__name__}")
 
 
+def _listed(want: Iterable[str]) -> List[str]:
+    return [want] if isinstance(want, str) else list(want)
+
+
 class Program:
     """A program with its parameters, compiled and proved.
 
@@ -39,6 +43,10 @@ class Program:
     inputs      arrays that submit() wants: {"v": ("double", (401,))}, those
                 that the program makes itself where none is given left out
     tasks, lowering   how it runs: tasks, and tiles or points in words
+
+    A program that takes parameters from the shapes of its inputs, and has no
+    defaults for them, is proved as it is submitted: until then these shapes
+    are None, and there are no results, tasks and lowering.
     """
 
     def __init__(self, text: str, file: str, parameters: Mapping[str, Any],
@@ -49,14 +57,15 @@ class Program:
         self.text = text
         self._file = file
         self.parameters: Dict[str, Parameter] = dict(parameters)
-        self._want = [want] if isinstance(want, str) else list(want)
+        self._want = _listed(want)
         answer = checker().ask("check", **self.fields())
         self.name: str = answer["program"]
-        self.results: Tuple[str, ...] = tuple(answer["results"])
-        self.tasks: int = answer["tasks"]
-        self.lowering: str = answer["lowering"]
-        self.inputs: Dict[str, Tuple[str, Tuple[int, ...]]] = {
-            one["array"]: (one["type"], tuple(one["shape"]))
+        self.results: Tuple[str, ...] = tuple(answer.get("results", ()))
+        self.tasks: int = answer.get("tasks", 0)
+        self.lowering: str = answer.get("lowering", "")
+        self.inputs: Dict[str, Tuple[str, Optional[Tuple[int, ...]]]] = {
+            one["array"]: (one["type"], None if one["shape"] is None
+                           else tuple(one["shape"]))
             for one in answer["inputs"]}
         self.warnings: List[str] = [
             one["text"] for one in answer.get("diagnostics", [])]
@@ -68,9 +77,10 @@ class Program:
             else:
                 warnings.warn_explicit(words, DoggedWarning, *place)
 
-    def fields(self) -> Dict[str, Any]:
-        """Of a request."""
-        return {"file": self._file, "text": self.text, "want": self._want,
+    def fields(self, want: Iterable[str] = ()) -> Dict[str, Any]:
+        """Of a request, with more results."""
+        return {"file": self._file, "text": self.text,
+                "want": [*self._want, *_listed(want)],
                 "parameters": {name: parameter_text(name, value)
                                for name, value in self.parameters.items()}}
 
@@ -78,11 +88,14 @@ class Program:
         """The same with other parameters, or more results."""
         return Program(self.text, self._file,
                        {**self.parameters, **parameters},
-                       [*self._want, *want])
+                       [*self._want, *_listed(want)])
 
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}"
                         for name, value in self.parameters.items())
+        if not self.results:
+            return (f"<dogged program {self.name}{given}: wants inputs "
+                    f"{', '.join(self.inputs)}>")
         return (f"<dogged program {self.name}{given}: {self.tasks} tasks, "
                 f"results {', '.join(self.results)}>")
 

@@ -40,11 +40,12 @@ class Run:
     joined, left, lost (who, when, cause), note, done, failed; docs/JSON.md.
     """
 
-    def __init__(self, door: Door, program: Program, number: int, job: str):
+    def __init__(self, door: Door, program: Program, submitted: Answer):
         self.program = program
-        self.job = job  # its hash
+        self.job: str = submitted["job"]  # its hash
         self._door = door
-        self._number = number
+        self._number: int = submitted["run"]
+        self._names: List[str] = submitted["results"]
         self._changed = threading.Condition()
         self._events: List[Answer] = []
         self._dropped = 0
@@ -53,7 +54,7 @@ class Run:
         self._arrays: Dict[str, Any] = {}  # or a DoggedError
         self._asked: Dict[str, bool] = {}
         self._on_end: List[Callable[[], None]] = []
-        door.add_run(number, self)
+        door.add_run(self._number, self)
 
     # --- in the thread that reads
 
@@ -182,7 +183,7 @@ class Run:
                 for one in self._end["results"]}
 
     def keys(self) -> List[str]:
-        return list(self.program.results)
+        return list(self._names)
 
     def __iter__(self) -> Iterator[Answer]:
         """Events from the first on, as they come, until it has ended."""
