@@ -66,7 +66,11 @@ void CheckResult(CheckContext& context, const ast::Result& declared) {
     out.index_range.push_back(index.range);
   }
   Scope scope = context.ParameterScope();
-  scope.unknown_help = "name the index,  for x = ...,  or write  (:)";
+  scope.unknown_help = absl::StrCat(
+      "name the index,  for x = ...,  or write  (:)",
+      scope.entries.empty() ? ""
+                            : absl::StrCat("; parameters are ",
+                                           absl::StrJoin(scope.Names(), ", ")));
   out.domain = context.DomainOf(dimensions, scope);
   const int dim_count = static_cast<int>(dimensions.size());
   context.Restrict(declared.where, scope, dim_count, out.domain.guard);

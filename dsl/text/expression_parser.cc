@@ -294,9 +294,10 @@ Expr ExpressionParser::Primary() {
   }
   const bool is_comment = token.Is("/") && Last().Is("/");
   const bool is_power = token.Is("*") && Last().Is("*");
-  FailExpected("a value").Help(is_comment ? "a comment begins with #"
-                               : is_power ? "write  pow(a, b)  or  a*a"
-                                          : "");
+  FailExpected("a value").Help(
+      is_comment ? "a division has one /, a comment begins with #"
+      : is_power ? "write  pow(a, b)  or  a*a"
+                 : "");
   return {};
 }
 

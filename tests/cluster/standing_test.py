@@ -802,6 +802,10 @@ def case_bad_flags():
     ends(2, "run has no flag --agnets; did you mean --agents?\n", "run", HEAT,
          "--agnets=3")
     ends(2, "run has no flag --frob\n", "run", HEAT, "--frob", "3")
+    ends(2, "submit has no flag --output: --want names labels", "submit", HEAT,
+         "--cluster", "127.0.0.1:1", "--output", "phi=phi.npy")
+    ends(2, "a file's name stands before .npy; is a variable empty?", "run",
+         HEAT, "--output", "phi=.npy")
     ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
     with tempfile.TemporaryDirectory() as folder:

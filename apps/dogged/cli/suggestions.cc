@@ -153,6 +153,11 @@ std::string UnknownWord(const CLI::App& app) {
                         "; a parameter is set by -D ", flag.substr(1), "=",
                         value == word ? "VALUE" : value);
   }
+  if (command.get_name() == "submit" && flag == "--output") {
+    return absl::StrCat(of, " has no flag ", flag,
+                        ": --want names labels that no result of the program "
+                        "has, and `dogged fetch` writes files");
+  }
   return absl::StrCat(of, " has no flag ", flag, dsl::DidYouMean(flag, names));
 }
 

@@ -406,6 +406,12 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     absl::StatusOr<Selection> selection = ParseSelection(argument);
     if (!selection.ok()) return Mistyped(selection.status().message());
     const std::string& path = selection->path;
+    // Of "u=$UNSET.npy".
+    const std::string name = std::filesystem::path(path).filename();
+    if (name.rfind('.') == 0) {
+      return Mistyped(absl::StrCat(path, ": a file's name stands before ", name,
+                                   "; is a variable empty?"));
+    }
     const absl::Status writable = CheckWritable(path, selection->format);
     if (!writable.ok()) {
       return Mistyped(writable.message());
