@@ -54,6 +54,11 @@ std::optional<Label> WriteQueue::Take() {
   return label;
 }
 
+void WriteQueue::AddLeftOut() {
+  for (const LeftOut& one : left_out_) queue_.push_back(one.label);
+  left_out_.clear();
+}
+
 void WriteQueue::BeginPass(absl::Time now, absl::Duration busy) {
   while (!left_out_.empty()) {
     const auto& [label, stride] = left_out_.front();

@@ -31,6 +31,10 @@ class WriteQueue {
   void Add(const Label& label, bool must_go);
   // The next label to be written; none if none waits.
   std::optional<Label> Take();
+  // What was left out goes after all: nothing newer is to be waited for.
+  void AddLeftOut();
+  // None waits, nor is any left out.
+  bool IsEmpty() const { return queue_.empty() && left_out_.empty(); }
   // Begins a pass of the loop, before Take(). `busy` is the time that the
   // engine has worked since it was opened. Adapts the stride to the engine's
   // load.

@@ -74,7 +74,7 @@ bool Departure::AwaitsHeirs(absl::Time now) {
       began_ + std::min(kNoticeTime, time_ / kHandoverPart);
   bool waits = false;
   std::vector<std::string> awaited;
-  for (const auto& [job, entry] : table_) {
+  for (auto& [job, entry] : table_) {
     const bool is_running = entry.run != nullptr && entry.run->failure().ok() &&
                             !entry.is_done &&
                             entry.over_since == absl::InfiniteFuture();
@@ -88,6 +88,10 @@ bool Departure::AwaitsHeirs(absl::Time now) {
     // An agent that was waited for has nothing yet, not even the job. An agent
     // that was there before may have begun without this one having heard of it.
     if (heirs.begun > 0 || (heirs.count > 0 && !said_awaits_)) continue;
+    if (heirs.count == 0 && entry.run->storage().keeps_values()) {
+      waits |= AwaitsDirectory(entry) && now < last;
+      continue;
+    }
     waits |= now < last;
     if (heirs.count > 0) continue;
     awaited.push_back(absl::StrCat(entry.job->program.name, " (",
@@ -112,7 +116,9 @@ bool Departure::AwaitsKeepers(absl::Time now) {
   for (auto& [job, entry] : table_) {
     if (!keepers_.HasKept(entry)) continue;
     const ResultKeepers::Heirs heirs = keepers_.HeirsOf(job, entry);
-    if (heirs.count == 0) {
+    if (heirs.count == 0 && entry.run->storage().keeps_values()) {
+      waits |= AwaitsDirectory(entry) && now < deadline_;
+    } else if (heirs.count == 0) {
       waits |= now < deadline_;
       kept.push_back(absl::StrCat(entry.job->program.name, " (",
                                   entry.run->held_bytes(), " bytes), ",
@@ -132,6 +138,13 @@ bool Departure::AwaitsKeepers(absl::Time now) {
                      " for a client, or for an agent that joins"));
   }
   return waits;
+}
+
+bool Departure::AwaitsDirectory(JobEntry& entry) {
+  JobStorage& storage = entry.run->storage();
+  if (!storage.keeps_values()) return false;
+  storage.WriteAll();
+  return !storage.IsWritten();
 }
 
 // A task that still ran here while another home had it would run twice.
@@ -166,7 +179,7 @@ void Departure::End(absl::Time now) {
              entry.run->held_count() > 0 && takers_.HasHeirs(entry);
     holds |= entry.inputs != nullptr && agent_.membership.view()->size() > 0 &&
              entry.inputs->HasToStay();
-    if (keepers_.HasKept(entry)) {
+    if (keepers_.HasKept(entry) && !entry.run->storage().keeps_values()) {
       lost.push_back(absl::StrCat(entry.job->program.name, ", ",
                                   ResultKeepers::WhyKept(entry)));
     }
@@ -185,6 +198,7 @@ void Departure::End(absl::Time now) {
 void Departure::LogEnd(absl::Time now) {
   std::vector<std::string> words;
   int64_t left = 0;
+  int64_t stay = 0;  // in the directory
   for (auto& [job, entry] : table_) {
     if (entry.run == nullptr) continue;
     for (const auto& [to, handed] : entry.run->TakeHandedOver()) {
@@ -194,7 +208,11 @@ void Departure::LogEnd(absl::Time now) {
           " bytes) to ",
           member == nullptr ? to.ToString() : member->control_address));
     }
-    if (!entry.is_done) left += entry.run->held_count();
+    if (entry.run->storage().keeps_values()) {
+      stay += entry.run->held_count();
+    } else if (!entry.is_done) {
+      left += entry.run->held_count();
+    }
   }
   Log(LogLevel::kInfo,
       absl::StrCat(
@@ -204,7 +222,9 @@ void Departure::LogEnd(absl::Time now) {
           words.empty() ? ", with nothing handed over"
                         : absl::StrCat(", having handed over ",
                                        absl::StrJoin(words, ", ")),
-          left > 0 ? absl::StrCat("; ", left, " values go with it") : ""));
+          left > 0 ? absl::StrCat("; ", left, " values go with it") : "",
+          stay > 0 ? absl::StrCat("; ", stay, " values stay in its directory")
+                   : ""));
 }
 
 }  // namespace dogged

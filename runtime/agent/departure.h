@@ -1,8 +1,8 @@
 // Departure: how an agent leaves. It ends what runs, waits until another agent
 // can take values of jobs that run, and until others keep results that are to
-// stay of jobs that are over, tells the others, and hands over.
-// Each of these steps has a bound on its time, and all of them have
-// AgentOptions::leave_within.
+// stay of jobs that are over, tells the others, and hands over. Where there is
+// no other, its directory takes the place of one. Each of these steps has a
+// bound on its time, and all of them have AgentOptions::leave_within.
 //
 // Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_DEPARTURE_H_
@@ -49,6 +49,9 @@ class Departure {
   // Whether an agent may still come, or begin, that takes values of a job that
   // runs: without one they are lost, and the job with them.
   bool AwaitsHeirs(absl::Time now);
+  // Whether the directory has yet to take what the entry holds; false without a
+  // directory.
+  bool AwaitsDirectory(JobEntry& entry);
   // Says what was handed to whom.
   void LogEnd(absl::Time now);
   // Waits for agents that are there, to begin what they are to take, until

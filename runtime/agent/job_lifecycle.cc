@@ -122,7 +122,7 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
       // Results that are kept stay on disk, too: all agents may die.
       const bool stays =
           agent_.options.keeps_values && index.KeepOf(record.job()) > 0;
-      if (!stays) entry.run->ConcludeStorage();
+      if (!stays) entry.run->storage().Conclude();
       if (entry.inputs != nullptr && entry.is_delivered) {
         entry.inputs->Release();
       }

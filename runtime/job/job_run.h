@@ -96,8 +96,8 @@ class JobRun {
     job_.goal.is_demanded = demanded;
     if (!demanded) results_.EndWatches();
   }
-  // The job has ended: drops values on disk that exist elsewhere too.
-  void ConcludeStorage() { storage_.Conclude(); }
+  // Where values are on this agent, for who ends the run or leaves.
+  JobStorage& storage() { return storage_; }
 
   // --- incarnations and directories
   void StartDiskScan() { recovery_.StartDiskScan(); }

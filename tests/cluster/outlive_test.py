@@ -146,6 +146,52 @@ def case_outage():
             call("fetch", job, "--cluster", life.addresses[0], expect=1)
 
 
+def case_told():
+    """All are told to leave, at once: nobody is waited for, and the directories
+    have all that was made."""
+    program = (HEAT1D, "-D", "N=400001", "-D", "T=12000")
+    expected = alone(*program)
+    with tempfile.TemporaryDirectory() as folder:
+        words = os.path.join(folder, "words")
+        with open(words, "w") as file, Life(folder) as life:
+            life.begin(0, 1, 2, stderr=file)
+            job = life.call("submit", *program)[0].strip()
+            life.await_half()
+            for agent in life.agents:
+                agent.send_signal(signal.SIGTERM)
+            for agent in life.agents:
+                check("not left when asked", agent.wait(60) == 0)
+        with open(words) as file:
+            said = file.read()
+        check("waits for an agent", "waits up to" not in said, said)
+        check("nothing stays", "values stay in its directory" in said and
+              "go with it" not in said, said)
+        with Life(folder).begin(0, 1, 2) as life:
+            answer = json.loads(life.call("wait", job, "--json")[0])
+            check("other bits", answer["result_digest"]
+                  == expected["result_digest"], answer)
+            executed = sum(j["tasks_executed"]
+                           for a in life.status()["agents"]
+                           for j in a.get("jobs", []))
+            needed = expected["tasks_needed"]
+            # A third was done before.
+            check(f"{executed} of {needed} tasks were run", executed <
+                  0.75 * needed)
+            # Results that nobody has fetched stay, too.
+            for agent in life.agents:
+                agent.send_signal(signal.SIGTERM)
+            for agent in life.agents:
+                check("not left when asked", agent.wait(60) == 0)
+        with Life(folder).begin(0, 1, 2) as life:
+            answer = json.loads(life.call("wait", job, "--json")[0])
+            check("other bits", answer["result_digest"]
+                  == expected["result_digest"], answer)
+            executed = sum(j["tasks_executed"]
+                           for a in life.status()["agents"]
+                           for j in a.get("jobs", []))
+            check(f"{executed} tasks were run again", executed == 0)
+
+
 def case_early():
     """A client that asks before the agent has read its directory waits."""
     with tempfile.TemporaryDirectory() as folder:

@@ -150,5 +150,15 @@ TEST_F(WriteQueueTest, LeavesOutNoMoreThanItCanRemember) {
   EXPECT_EQ(TakeAll().size(), 2u);
 }
 
+TEST_F(WriteQueueTest, WhatWasLeftOutGoesAtTheEnd) {
+  Double();
+  Add(1, 1, 3);
+  EXPECT_THAT(TakeAll(), ElementsAre(2));
+  EXPECT_FALSE(queue_.IsEmpty());
+  queue_.AddLeftOut();
+  EXPECT_THAT(TakeAll(), ElementsAre(1, 3));
+  EXPECT_TRUE(queue_.IsEmpty());
+}
+
 }  // namespace
 }  // namespace dogged

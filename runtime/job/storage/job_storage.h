@@ -103,6 +103,9 @@ class JobStorage : public StoredValues {
   }
   void Scan() { values_.Scan(); }
   void Conclude() { values_.Conclude(); }
+  // See ValueSpill.
+  void WriteAll() { values_.WriteAll(); }
+  bool IsWritten() const { return values_.IsWritten(); }
   // Memory that would need the disk is stuck from now on.
   bool GiveUpDisk(const absl::Status& cause) {
     return values_.GiveUpDisk(cause);

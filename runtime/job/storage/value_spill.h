@@ -81,6 +81,10 @@ class ValueSpill {
   // on disk; the others are written next.
   void Evict(int64_t target);
   void StartWrites();
+  // The directory gets all that is held here, not just enough to make it again.
+  void WriteAll() { write_queue_.AddLeftOut(); }
+  // The directory has all that it is to have.
+  bool IsWritten() const { return writing_.empty() && write_queue_.IsEmpty(); }
 
   // --- disk to memory
   // Has the bytes of a spilled value fetched; TakeLoaded() says when.
