@@ -46,7 +46,8 @@ std::string Escaped(absl::string_view text) {
 
 std::string Heading(const std::string& page, const std::string& version) {
   return absl::StrCat(
-      ".\\\" Made by `dogged pages` from the command's own flags.\n.ds AD l\n.TH ",
+      ".\\\" Made by `dogged pages` from the command's own flags.\n.ds AD "
+      "l\n.TH ",
       Escaped(absl::AsciiStrToUpper(page)), " 1 \"\" \"dogged ", version,
       "\" \"dogged\"\n.ad l\n");
 }
