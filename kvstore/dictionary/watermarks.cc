@@ -37,6 +37,25 @@ std::optional<int64_t> Watermarks::NewestBound(const Label& label) const {
   return bound_.Newest(relations_.RowOf(label));
 }
 
+int64_t Watermarks::VersionsFoundBy(const Label& label) const {
+  if (!relations_.HasVersions(label)) return 1;
+  const int64_t version = relations_.VersionOf(label);
+  const std::optional<int64_t> newest = NewestBound(label);
+  if (newest.has_value()) return std::max<int64_t>(1, version - *newest);
+  // The first version that is made, by halves: all that follow are.
+  int64_t first = version;
+  int64_t below = -1;
+  while (below + 1 < first) {
+    const int64_t middle = below + (first - below) / 2;
+    if (relations_.IsMade(relations_.WithVersion(label, middle))) {
+      first = middle;
+    } else {
+      below = middle;
+    }
+  }
+  return version - first + 1;
+}
+
 void Watermarks::NoteRetired(const Label& label) {
   const Label row = relations_.RowOf(label);
   retired_.Raise(row, relations_.VersionOf(label));

@@ -38,6 +38,10 @@ class Watermarks {
   bool WasOvertaken(const Label& label) const;
   // None if no version was seen.
   std::optional<int64_t> NewestBound(const Label& label) const;
+  // `label` comes out of a directory, and was not bound here before: the
+  // versions of its row that were bound with it, which are in no directory any
+  // more, and itself. At least 1.
+  int64_t VersionsFoundBy(const Label& label) const;
 
   // --- dropped
   void NoteRetired(const Label& label);

@@ -4,6 +4,8 @@
 #ifndef DOGGED_KVSTORE_REPLICATION_LABEL_PRODUCERS_H_
 #define DOGGED_KVSTORE_REPLICATION_LABEL_PRODUCERS_H_
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
@@ -21,9 +23,10 @@ class LabelProducers {
   // Its home is here, and its value has come, maybe once more: nobody need make
   // it any longer.
   virtual void NoteMade(const Label& label) = 0;
-  // It became bound at this home. `is_new`: it was not before.
+  // It became bound at this home. `new_versions`: as many of its row, itself
+  // included, were not known to be bound before; 0: it was.
   virtual void NoteBound(const Label& label, const Value& value,
-                         bool is_new) = 0;
+                         int64_t new_versions) = 0;
   // Its home is here, and `from` has it: maybe too late, for it was made
   // elsewhere meanwhile.
   virtual void NoteHolder(const Label& label, AgentId from) = 0;

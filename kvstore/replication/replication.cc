@@ -78,12 +78,17 @@ void Replication::BindAtHome(const Pass& pass, const Label& label,
   producers_.NoteProgress(pass.now);
   const bool is_new = !labels_.watermarks.WasBound(label) &&
                       !labels_.watermarks.IsRecomputing(label);
-  BecomeHome(label, *entry, offers_.IsRecovering(pass.now), pass.out);
+  const bool is_found = offers_.IsRecovering(pass.now);
+  const int64_t new_versions = !is_new ? 0
+                               : is_found
+                                   ? labels_.watermarks.VersionsFoundBy(label)
+                                   : 1;
+  BecomeHome(label, *entry, is_found, pass.out);
   entry->made_here |= from == job_.self;
   // It may have been dropped, and made again; then it is reported by itself.
   labels_.high_fanout.CountAnew(label);
   (void)labels_.watermarks.TakeReleasedEarly(label);
-  producers_.NoteBound(label, value, is_new);
+  producers_.NoteBound(label, value, new_versions);
 
   absl::btree_set<AgentId> targets(entry->waiters.begin(),
                                    entry->waiters.end());

@@ -101,12 +101,14 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
   const Value held = entry->value;
   if (labels_.places.IsHome(label)) {
     const bool is_new = !labels_.watermarks.WasBound(label);
+    const int64_t versions =
+        is_new ? labels_.watermarks.VersionsFoundBy(label) : 0;
     replication_.BecomeHome(label, *entry, /*is_found=*/true, pass.out);
     if (is_new) {
       const std::optional<Task> producer = job_.relations.ProducerOf(label);
       if (producer.has_value() &&
           job_.relations.FirstCreated(*producer) == label) {
-        ++job_.stats.tasks_done;
+        job_.stats.tasks_done += versions;
       }
       if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
     }

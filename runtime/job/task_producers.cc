@@ -13,14 +13,15 @@ void TaskProducers::NoteMade(const Label& label) {
 }
 
 void TaskProducers::NoteBound(const Label& label, const Value& value,
-                              bool is_new) {
+                              int64_t new_versions) {
   NoteValue(label, value);
   const std::optional<Task> producer = job_.relations.ProducerOf(label);
   if (producer.has_value() && job_.relations.FirstCreated(*producer) == label) {
-    if (is_new) ++job_.stats.tasks_done;
+    job_.stats.tasks_done += new_versions;
     tasks_.DropTask(*producer);  // it may have run elsewhere
   }
-  if (is_new && job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
+  if (new_versions > 0 && job_.goal.rounds.IsResult(label))
+    ++job_.stats.results_bound;
 }
 
 bool TaskProducers::IsLacked(const Label& label) const {

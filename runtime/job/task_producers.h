@@ -25,7 +25,8 @@ class TaskProducers : public LabelProducers {
     job_.goal.has_news |= job_.goal.rounds.Note(label, value);
   }
   void NoteMade(const Label& label) override;
-  void NoteBound(const Label& label, const Value& value, bool is_new) override;
+  void NoteBound(const Label& label, const Value& value,
+                 int64_t new_versions) override;
   void NoteHolder(const Label& label, AgentId from) override {
     tasks_.CountIfLate(label, from);
   }

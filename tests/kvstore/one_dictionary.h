@@ -70,8 +70,9 @@ class FakeProducers : public LabelProducers {
  public:
   void NoteValue(const Label&, const Value&) override {}
   void NoteMade(const Label&) override {}
-  void NoteBound(const Label& label, const Value&, bool is_new) override {
-    if (is_new) bound.push_back(label);
+  void NoteBound(const Label& label, const Value&,
+                 int64_t new_versions) override {
+    if (new_versions > 0) bound.push_back(label);
   }
   void NoteHolder(const Label&, AgentId) override {}
   void NoteProgress(absl::Time) override {}

@@ -152,5 +152,14 @@ TEST_F(MarksTest, DoubtsEndWhereTheRowIsDropped) {
   EXPECT_FALSE(watermarks_.HasUnverified());
 }
 
+TEST_F(MarksTest, AVersionThatIsFoundCountsThoseThatLedToIt) {
+  EXPECT_EQ(watermarks_.VersionsFoundBy(Phi(3, 0)), 1);
+  EXPECT_EQ(watermarks_.VersionsFoundBy(Phi(3, 7)), 8);
+  watermarks_.NoteBound(Phi(3, 7));
+  EXPECT_EQ(watermarks_.VersionsFoundBy(Phi(3, 12)), 5);
+  EXPECT_EQ(watermarks_.VersionsFoundBy(Phi(3, 8)), 1);
+  EXPECT_EQ(watermarks_.VersionsFoundBy(FakeLabels::Wide()), 1);
+}
+
 }  // namespace
 }  // namespace dogged
