@@ -39,16 +39,43 @@ void Delete(void* block) {
   operator delete (block, std::align_val_t{kBlockAlignment});
 }
 
+// Calls of ReturnKeptBlocks().
+std::atomic<int64_t>& ReturnCount() {
+  static std::atomic<int64_t> count{0};
+  return count;
+}
+
 // Blocks that a thread keeps: a list through the blocks themselves.
 struct Kept {
   void* first = nullptr;
   int count = 0;
+  int64_t returns = 0;   // ReturnCount(), when they were last returned
   bool is_over = false;  // the thread ends: keeps no more
 };
 
 // Trivial, so that it may be used while a thread's other objects end.
 Kept& KeptOfThread() {
   thread_local Kept kept;
+  return kept;
+}
+
+void ReturnAll(Kept& kept) {
+  while (kept.first != nullptr) {
+    void* const block = kept.first;
+    kept.first = *static_cast<void**>(block);
+    Delete(block);
+  }
+  kept.count = 0;
+}
+
+// The list of this thread, without blocks that another one wants returned.
+Kept& UsableKept() {
+  Kept& kept = KeptOfThread();
+  const int64_t returns = ReturnCount().load(std::memory_order_relaxed);
+  if (kept.returns != returns) {
+    kept.returns = returns;
+    ReturnAll(kept);
+  }
   return kept;
 }
 
@@ -59,11 +86,7 @@ struct Ending {
   ~Ending() {
     Kept& kept = KeptOfThread();
     kept.is_over = true;
-    while (kept.first != nullptr) {
-      void* const block = kept.first;
-      kept.first = *static_cast<void**>(block);
-      Delete(block);
-    }
+    ReturnAll(kept);
   }
 };
 
@@ -71,7 +94,7 @@ struct Ending {
 
 void* AllocateBlock(size_t bytes) {
   void* block = nullptr;
-  Kept& kept = KeptOfThread();
+  Kept& kept = UsableKept();
   if (bytes == kKeptBytes && kept.first != nullptr) {
     block = kept.first;
     kept.first = *static_cast<void**>(block);
@@ -89,7 +112,7 @@ void* AllocateBlock(size_t bytes) {
 void FreeBlock(void* block, size_t bytes) {
   CounterOfThread().fetch_sub(static_cast<int64_t>(bytes),
                               std::memory_order_relaxed);
-  Kept& kept = KeptOfThread();
+  Kept& kept = UsableKept();
   if (kKeeps && bytes == kKeptBytes && kept.count < kKeptMax && !kept.is_over) {
     if (kept.first == nullptr) {
       thread_local const Ending ending;
@@ -109,6 +132,15 @@ int64_t LiveBlockBytes() {
     sum += counter.bytes.load(std::memory_order_relaxed);
   }
   return sum;
+}
+
+void ReturnKeptBlocks() {
+  ReturnCount().fetch_add(1, std::memory_order_relaxed);
+  static_cast<void>(UsableKept());
+}
+
+int64_t KeptBlockBytes() {
+  return KeptOfThread().count * static_cast<int64_t>(kKeptBytes);
 }
 
 }  // namespace dogged

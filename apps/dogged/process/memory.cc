@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/exit_code.h"
+#include "runtime/base/block_pool.h"
 
 namespace dogged {
 namespace {
@@ -97,7 +98,10 @@ int64_t PeakResidentBytes() {
   return int64_t{usage.ru_maxrss} * 1024;
 }
 
-void ReturnFreedMemory() { malloc_trim(0); }
+void ReturnFreedMemory() {
+  ReturnKeptBlocks();
+  malloc_trim(0);
+}
 
 void PrepareForScarcity() {
   std::set_terminate(Terminate);

@@ -19,7 +19,8 @@ std::optional<int64_t> ProcessLimit();
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
-// Returns freed blocks that the heap keeps to the operating system.
+// Returns freed blocks that the heap and the pool of values keep to the
+// operating system.
 void ReturnFreedMemory();
 
 // Where addresses are limited (ulimit -v), the heap takes no more of them than
