@@ -193,6 +193,20 @@ TEST(ClusterClient, WaitsTenSecondsForOneThatAnswers) {
   }
 }
 
+// As one does on a computer that is busy, or as it opens its directory again.
+TEST(ClusterClient, HearsOneThatNeedsSecondsForEachAnswer) {
+  Agents agents{{{"a", absl::Seconds(8)}}};
+  const auto client = ClusterClient::Connect(
+      {"a"}, {.connect = [&agents](absl::string_view at, absl::Duration) {
+        return std::make_unique<SlowCaller>(agents, at);
+      }});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto replies = (*client)->AwaitStatus();
+  ASSERT_TRUE(replies.ok()) << replies.status();
+  EXPECT_EQ(replies->size(), 1u);
+  EXPECT_EQ(agents.waited, absl::Seconds(1 + 8));
+}
+
 // Not ten seconds for each of them.
 TEST(ClusterClient, WaitsTenSecondsForAllThatAreNamed) {
   for (const absl::Duration patience :

@@ -388,19 +388,18 @@ void ClusterClient::NoteStatus(const StatusReply& reply) {
   }
 }
 
-absl::Duration ClusterClient::NamedPatience() const {
-  return std::max(kStatusPatience,
-                  options_.patience / std::ssize(addresses_.all()));
+absl::Duration ClusterClient::PatienceWithEach(absl::Duration patience) const {
+  return std::max(kStatusPatience, patience / std::ssize(addresses_.all()));
 }
 
-std::vector<StatusReply> ClusterClient::PollStatus(
-    const StatusRequest& request) {
+std::vector<StatusReply> ClusterClient::PollWithin(
+    absl::Duration named_patience, const StatusRequest& request) {
   std::vector<StatusReply> out;
   const Bytes body = request.Encode();
   const auto ask = [&](size_t i) {
     const std::string address = addresses_.all()[i];
     const absl::Duration patience = addresses_.AreAllNamed() && out.empty()
-                                        ? NamedPatience()
+                                        ? PatienceWithEach(named_patience)
                                         : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
@@ -435,12 +434,16 @@ std::vector<StatusReply> ClusterClient::PollStatus(
 
 absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     const StatusRequest& request) {
+  absl::Duration patience = options_.patience;
   absl::Duration waited;
   refusals_.clear();
   do {
-    std::vector<StatusReply> replies = PollStatus(request);
+    std::vector<StatusReply> replies = PollWithin(patience, request);
     if (!replies.empty()) return replies;
-    waited += NamedPatience() * std::ssize(addresses_.all());
+    waited += PatienceWithEach(patience) * std::ssize(addresses_.all());
+    // All that is left at once: on a busy computer an agent needs some seconds
+    // for each answer, and an agent that is asked anew begins anew.
+    patience = kNamedPatience - waited;
     // Who is no agent is not asked twice.
   } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
   if (!refusals_.empty()) {

@@ -123,7 +123,9 @@ class ClusterClient {
 
   // Asks every agent that is known, or that one of these knows; those that do
   // not answer are left out.
-  std::vector<StatusReply> PollStatus(const StatusRequest& request = {});
+  std::vector<StatusReply> PollStatus(const StatusRequest& request = {}) {
+    return PollWithin(options_.patience, request);
+  }
   // As PollStatus(), until somebody answers, but not longer than for
   // kNamedPatience. Errors: kUnavailable naming the agents, or in the words of
   // one that refuses this client for its key.
@@ -158,9 +160,12 @@ class ClusterClient {
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,
                                         absl::Duration patience);
-  // Patience with each agent that is named, while none has answered: they share
-  // it.
-  absl::Duration NamedPatience() const;
+  // As PollStatus(), with `named_patience` for all that are named, while none
+  // has answered.
+  std::vector<StatusReply> PollWithin(absl::Duration named_patience,
+                                      const StatusRequest& request);
+  // Patience with each of all agents, which share it.
+  absl::Duration PatienceWithEach(absl::Duration patience) const;
   // Takes what an agent knows of others and of this client's job.
   void NoteStatus(const StatusReply& reply);
   // Talks to the next agent that answers, and says all over again. Those that

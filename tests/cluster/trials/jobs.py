@@ -18,6 +18,9 @@ PLANS = {"standing": Plan(200, 1.02, kills=False, directories=False),
          "directories": Plan(300, 1.03, kills=True, directories=True)}
 RESERVE = 40 << 20  # bytes of an arena without values; no more than a job's
 IDLE = 8  # seconds until what jobs held is given back
+# Seconds for a trial: hundreds of jobs, one after the other, take 3 s each where
+# others use the computer, too.
+LIMIT = 3600
 
 
 def jobs(count):
