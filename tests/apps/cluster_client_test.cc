@@ -30,6 +30,7 @@ struct Agents {
   absl::Duration waited;       // by the client, for all of them
   std::set<std::string> dead;  // as all say
   std::vector<std::string> submitted_to;
+  std::vector<std::string> concluded_at;
 
   StatusReply ReplyOf(const std::string& address) const {
     StatusReply out;
@@ -65,7 +66,11 @@ class SlowCaller : public ControlCaller {
     if (type == static_cast<uint8_t>(ControlType::kSubmit)) {
       agents_.submitted_to.push_back(address_);
     }
-    return Receive(timeout);
+    const auto frame = Receive(timeout);
+    if (frame.ok() && type == static_cast<uint8_t>(ControlType::kConclude)) {
+      agents_.concluded_at.push_back(address_);
+    }
+    return frame;
   }
 
  private:
@@ -173,6 +178,21 @@ TEST(ClusterClient, GivesItsJobToOneThatAnswers) {
   Submitted(agents, relations);
   // Not "a" again before the last of them.
   EXPECT_THAT(agents.submitted_to, ElementsAre("a", "b", "c"));
+}
+
+// Agents that don't hear of it keep the results for minutes.
+TEST(ClusterClient, TellsAnotherThatItHasAllIfItsContactHasGone) {
+  const Program program = WideRelease(1);
+  const Relations relations(program);
+  Agents agents{{{"a", absl::Seconds(0)},
+                 {"b", absl::Seconds(0)},
+                 {"c", absl::Seconds(0)}}};
+  const auto client = Submitted(agents, relations);
+  EXPECT_TRUE(client->Conclude(client->record()).ok());
+  EXPECT_THAT(agents.concluded_at, ElementsAre("a"));
+  agents.answer_after["a"] = absl::Hours(1);
+  EXPECT_TRUE(client->Conclude(client->record()).ok());
+  EXPECT_THAT(agents.concluded_at, ElementsAre("a", "b"));
 }
 
 TEST(ClusterClient, WaitsTenSecondsForOneThatAnswers) {

@@ -494,9 +494,23 @@ bool ClusterClient::IsDoneSomewhere(
 }
 
 absl::Status ClusterClient::Conclude(JobRecord record) {
-  const auto frame = contact_->Call(FrameType(ControlType::kConclude),
-                                    record.Encode().view(), kCallTimeout);
-  return frame.status();
+  const Bytes body = record.Encode();
+  const auto tell = [&body](ControlCaller& agent) {
+    return agent
+        .Call(FrameType(ControlType::kConclude), body.view(), kCallTimeout)
+        .status();
+  };
+  absl::Status said = contact_ == nullptr
+                          ? absl::UnavailableError("there is no contact")
+                          : tell(*contact_);
+  // Without this word all agents keep the results for minutes.
+  for (const std::string& address : addresses_.SilentLast()) {
+    if (said.ok()) break;
+    if (address == contact_address_) continue;
+    auto client = options_.connect(address, kConnectTimeout);
+    if (client.ok()) said = tell(**client);
+  }
+  return said;
 }
 
 }  // namespace dogged

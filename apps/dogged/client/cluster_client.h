@@ -145,7 +145,8 @@ class ClusterClient {
   void AddAddress(std::string address) { addresses_.Add(std::move(address)); }
   // All control ports that are known, those of silent agents last.
   std::vector<std::string> Addresses() { return addresses_.SilentLast(); }
-  // Tells the cluster that the job has ended in this way.
+  // Tells the cluster that the job has ended in this way, by another agent if
+  // the one that it talks to has gone.
   absl::Status Conclude(JobRecord record);
   const JobRecord& record() const { return record_; }
   // Agents that this client knows of, alive or not.
