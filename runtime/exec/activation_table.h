@@ -36,6 +36,8 @@ struct alignas(64) Activation {
   int32_t missing_count = 0;
   int32_t born = 0;  // calls of ActivationTable::Age() before the first mark
   int64_t priority = 0;
+  // Another one that waits for the same label: see InputTable.
+  Activation* next_waiting = nullptr;
 };
 
 // Records that are not in use, for one thread at a time.

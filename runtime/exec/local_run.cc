@@ -22,9 +22,9 @@ constexpr int kDepthMax = 4;
 // worker made it ready.
 constexpr int64_t kAheadMax = 512;
 // Consumers of one label wait until a worker draws them once so many others of
-// it have become ready, or are marked.
+// it have become ready, or have begun.
 constexpr int64_t kReadyAtOnce = 256;
-constexpr int64_t kMarksAtOnce = 1 << 16;
+constexpr int64_t kBegunAtOnce = 1 << 16;
 // A batch grows up to this while it takes less than kBatchTime.
 constexpr int64_t kBatchMax = 256;
 constexpr absl::Duration kBatchTime = absl::Microseconds(20);
@@ -46,7 +46,7 @@ LocalRun::LocalRun(const Relations& relations, const KernelTable& kernels,
       by_priority_(HasPriorities(relations.program())),
       gate_(relations),
       results_(gate_.TakeResultCount()),
-      table_(relations),
+      inputs_(relations, needed_, options_.placement.worker_count),
       queues_(options_.placement, by_priority_),
       sources_(relations, needed_,
                gate_.IsLoop() ? gate_.Time().first : INT64_MAX) {
@@ -189,7 +189,7 @@ std::unique_ptr<Activation> LocalRun::TakeOfBatch(Worker& worker) {
       record = std::move(worker.batch_record);
       record->task = task;
     } else {
-      record = table_.Mark(task, batch.use, batch.value, worker.pool);
+      record = inputs_.Begin(task, batch.use, batch.value, worker.pool);
     }
   }
   if (batch.IsEmpty()) batch.value = Value();
@@ -275,19 +275,20 @@ void LocalRun::Bind(Worker& worker, const Label& label, Value& value) {
     return;
   }
   int64_t ready_left = kReadyAtOnce;
-  int64_t marks_left = kMarksAtOnce;
+  int64_t begun_left = kBegunAtOnce;
   // A cursor here would cost each task a tenth of its time.
   Task last;
   int last_use = -1;
-  relations_.ForEachConsumer(label, [&](const Task& task, int use) {
-    if (needed_.Contains(task)) {
-      auto record = table_.Mark(task, use, value, worker.pool);
-      if (record != nullptr) {
-        Release(worker, std::move(record));
-        --ready_left;
-      }
+  inputs_.Bind(label, value, [&](std::unique_ptr<Activation> record) {
+    Release(worker, std::move(record));
+  });
+  inputs_.ForEachBegun(label, [&](const Task& task, int use) {
+    auto record = inputs_.Begin(task, use, value, worker.pool);
+    if (record != nullptr) {
+      Release(worker, std::move(record));
+      --ready_left;
     }
-    if (ready_left == 0 || --marks_left == 0) {
+    if (ready_left == 0 || --begun_left == 0) {
       last = task;
       last_use = use;
       return false;

@@ -9,11 +9,11 @@
 // made ready: updates of a tile follow one another while it is in the cache,
 // unless others are more urgent by far.
 //
-// Memory: the frontier. A value lives as long as a ready or partly activated
-// task holds it; a task that would make a full queue longer runs at once.
-// Leaves and the consumers of a high-fanout label are drawn in batches, as many
-// as run in some microseconds: a batch belongs to its worker and is not stolen
-// from.
+// Memory: the frontier. A value lives until the last task that reads it has
+// looked it up, or runs with it (InputTable); a task that would make a full
+// queue longer runs at once. Leaves and the consumers of a high-fanout label
+// are drawn in batches, as many as run in some microseconds: a batch belongs to
+// its worker and is not stolen from.
 //
 // Source: [DAGuE] for the epilogue on the worker; section on scheduling.
 #ifndef DOGGED_RUNTIME_EXEC_LOCAL_RUN_H_
@@ -36,6 +36,7 @@
 #include "runtime/base/value.h"
 #include "runtime/exec/activation_table.h"
 #include "runtime/exec/deque.h"
+#include "runtime/exec/input_table.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/ready_queues.h"
 #include "runtime/exec/result_count.h"
@@ -124,8 +125,8 @@ class LocalRun {
   // Keeps the record for the rest of the worker's batch, or for any task.
   static void Recycle(Worker& worker, std::unique_ptr<Activation> record);
   void Bind(Worker& worker, const Label& label, Value& value);
-  // Consumers of `label` behind `last`, by its use `use`, wait until a worker
-  // draws them.
+  // Tasks that `label` begins behind `last`, by its use `use`, wait until a
+  // worker draws them.
   void LeaveConsumers(const Label& label, const Task& last, int use,
                       const Value& value);
   void Release(Worker& worker, std::unique_ptr<Activation> record);
@@ -151,7 +152,7 @@ class LocalRun {
   const bool by_priority_;
   RoundGate gate_;
   ResultCount results_;
-  ActivationTable table_;
+  InputTable inputs_;
   ReadyQueues<Activation, Deque<Activation>> queues_;
   std::vector<std::unique_ptr<Worker>> workers_;
 

@@ -24,6 +24,8 @@ class NeededTasks {
   bool Contains(const Task& task) const {
     return all_ || Bit(task.task_class, OffsetOf(task));
   }
+  // Known without looking at tasks.
+  bool IsAll() const { return all_; }
   int64_t count() const { return count_; }
 
  private:

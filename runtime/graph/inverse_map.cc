@@ -262,18 +262,35 @@ Domain InverseMap::PointsOf(const IndexVector& image) const {
   return out;
 }
 
-bool InverseMap::ForEach(
-    const IndexVector& image,
-    absl::FunctionRef<bool(const IndexVector&)> visit) const {
-  if (image.size() != image_size_) return true;
-  if (flat_.has_value()) return VisitFlat(image, visit);
+bool InverseMap::FitsImage(const IndexVector& image) const {
+  if (image.size() != image_size_) return false;
   for (const Row& row : image_conditions_) {
     int64_t sum = row.constant;
     for (int m = 0; m < image_size_; ++m) {
       sum += row.image[m] * image[m];
     }
-    if (sum != 0) return true;
+    if (sum != 0) return false;
   }
+  return true;
+}
+
+int64_t InverseMap::Count(const IndexVector& image) const {
+  if (!FitsImage(image)) return 0;
+  if (free_count_ > 0) return PointsOf(image).Count();
+  int64_t count = 0;
+  ForEach(image, [&count](const IndexVector&) {
+    ++count;
+    return true;
+  });
+  return count;
+}
+
+bool InverseMap::ForEach(
+    const IndexVector& image,
+    absl::FunctionRef<bool(const IndexVector&)> visit) const {
+  if (image.size() != image_size_) return true;
+  if (flat_.has_value()) return VisitFlat(image, visit);
+  if (!FitsImage(image)) return true;
   IndexVector index;
   return Solve(image, index, visit);
 }

@@ -35,6 +35,8 @@ class InverseMap {
   // lexicographic order, until it returns false; then returns false itself.
   bool ForEach(const IndexVector& image,
                absl::FunctionRef<bool(const IndexVector&)> visit) const;
+  // How many points that are; takes no longer for many.
+  int64_t Count(const IndexVector& image) const;
   // These points as a domain.
   Domain PointsOf(const IndexVector& image) const;
 
@@ -59,6 +61,8 @@ class InverseMap {
     bool RequireAll(const Guard& guard);
   };
   void Flatten();
+  // False: no point has this image, whatever the domain is.
+  bool FitsImage(const IndexVector& image) const;
   // The right-hand side of a row.
   AffineExpr OfImage(const Row& row) const;
   bool VisitFlat(const IndexVector& image,

@@ -143,6 +143,7 @@ TEST(InverseMap, AgreesWithEnumeration) {
         return true;
       });
       EXPECT_EQ(found, points);
+      EXPECT_EQ(inverse.Count(image), std::ssize(points));
       EXPECT_EQ(PointsIn(inverse.PointsOf(image), 1 + rng.Below(3)), points);
       EXPECT_LE(points.size(), inverse.IsInjective() ? 1u : 1000u);
     }
@@ -158,6 +159,7 @@ TEST(InverseMap, AgreesWithEnumeration) {
         return true;
       });
       EXPECT_TRUE(PointsIn(inverse.PointsOf(image), 2).empty());
+      EXPECT_EQ(inverse.Count(image), 0);
     }
   }
 }

@@ -1,0 +1,268 @@
+#include "runtime/exec/input_table.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace dogged {
+namespace {
+
+// Bits of the number of labels that lie side by side.
+constexpr int kSideBySideBits = 4;
+
+// Empty stripes take memory: as many as keep workers out of each other's way.
+int StripeBitsFor(int workers) {
+  int bits = 3;
+  while (bits < 8 && (1 << bits) < 8 * workers) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+uint64_t InputTable::LabelHash::GroupOf(const Label& label) {
+  Label group = label;
+  const int rank = label.index.size();
+  if (rank > 0) group.index[rank - 1] >>= kSideBySideBits;
+  return group.Hash();
+}
+
+// The table takes the bits above the lowest seven for the place, and these to
+// tell apart what lies there.
+size_t InputTable::LabelHash::Of(const Label& label, uint64_t group) {
+  constexpr uint64_t kMask = (1 << kSideBySideBits) - 1;
+  constexpr int kTagBits = 7;
+  const int rank = label.index.size();
+  const uint64_t at =
+      rank > 0 ? static_cast<uint64_t>(label.index[rank - 1]) & kMask : 0;
+  const uint64_t place = (group & ~kMask) | at;
+  const uint64_t tag = (group >> 48) + at * 37;
+  return (place << kTagBits) | (tag & ((1 << kTagBits) - 1));
+}
+
+InputTable::InputTable(const Relations& relations, const NeededTasks& needed,
+                       int workers)
+    : relations_(relations),
+      needed_(needed),
+      stripe_bits_(StripeBitsFor(workers)),
+      stripes_(size_t{1} << stripe_bits_) {
+  const std::vector<TaskClass>& classes = relations.program().classes;
+  std::vector<std::vector<bool>> is_injective;
+  for (const TaskClass& c : classes) is_injective.emplace_back(c.uses.size());
+  for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
+    for (const Relations::Consumer& consumer :
+         relations.ConsumersOf(static_cast<int32_t>(a))) {
+      is_injective[consumer.task_class][consumer.use] =
+          consumer.inverse.IsInjective();
+    }
+  }
+  for (size_t c = 0; c < classes.size(); ++c) {
+    orders_.push_back(OrderOf(classes[c], is_injective[c]));
+  }
+}
+
+InputTable::~InputTable() {
+  for (Stripe& stripe : stripes_) {
+    for (auto& [label, entry] : stripe.entries) {
+      while (entry.waiting != nullptr) {
+        const std::unique_ptr<Activation> record(entry.waiting);
+        entry.waiting = record->next_waiting;
+      }
+    }
+  }
+}
+
+InputTable::UseOrder InputTable::OrderOf(
+    const TaskClass& task_class, const std::vector<bool>& is_injective) {
+  UseOrder out;
+  out.uses.resize(task_class.uses.size());
+  std::iota(out.uses.begin(), out.uses.end(), 0);
+  const auto is_guarded = [&](int use) {
+    return !task_class.uses[use].guard.IsAlways();
+  };
+  const auto key = [&](int use) {
+    return std::tuple(!is_injective[use], is_guarded(use), use);
+  };
+  std::sort(out.uses.begin(), out.uses.end(),
+            [&](int a, int b) { return key(a) < key(b); });
+  out.ranks.resize(out.uses.size());
+  bool all_have_one_before = false;
+  for (size_t i = 0; i < out.uses.size(); ++i) {
+    const int use = out.uses[i];
+    out.ranks[use] = all_have_one_before ? Rank::kNotFirst
+                     : i == 0            ? Rank::kFirst
+                                         : Rank::kPerhapsFirst;
+    all_have_one_before = all_have_one_before || !is_guarded(use);
+  }
+  return out;
+}
+
+bool InputTable::IsFirst(const Task& task, int use) const {
+  const UseOrder& order = orders_[task.task_class];
+  if (order.ranks[use] != Rank::kPerhapsFirst) {
+    return order.ranks[use] == Rank::kFirst;
+  }
+  const TaskClass& c = relations_.ClassOf(task);
+  for (const int other : order.uses) {
+    if (other == use) return true;
+    if (c.uses[other].guard.Holds(task.index)) return false;
+  }
+  return false;
+}
+
+int64_t InputTable::ReadsOf(const Label& label) const {
+  int64_t count = 0;
+  for (const Relations::Consumer& consumer :
+       relations_.ConsumersOf(label.array)) {
+    const Rank rank = orders_[consumer.task_class].ranks[consumer.use];
+    if (rank == Rank::kFirst) continue;
+    if (rank == Rank::kNotFirst && needed_.IsAll()) {
+      count += consumer.inverse.Count(label.index);
+      continue;
+    }
+    Task task{.task_class = consumer.task_class, .index = {}};
+    consumer.inverse.ForEach(label.index, [&](const IndexVector& index) {
+      task.index = index;
+      if (needed_.Contains(task) && !IsFirst(task, consumer.use)) ++count;
+      return true;
+    });
+  }
+  return count;
+}
+
+void InputTable::Bind(
+    const Label& label, const Value& value,
+    absl::FunctionRef<void(std::unique_ptr<Activation> record)> on_ready) {
+  const int64_t reads = ReadsOf(label);
+  if (reads == 0) return;
+  Activation* woken = nullptr;
+  {
+    Stripe& stripe = StripeOf(LabelHash::GroupOf(label));
+    const std::lock_guard lock(stripe.mutex);
+    Entry& entry = stripe.entries[label];
+    woken = std::exchange(entry.waiting, nullptr);
+    // A task that waits does so by one use; if it has another of the same
+    // label, it looks that up.
+    entry.reads_left = reads;
+    for (const Activation* each = woken; each != nullptr;
+         each = each->next_waiting) {
+      --entry.reads_left;
+    }
+    if (entry.reads_left > 0) {
+      entry.value = value;
+    } else {
+      stripe.entries.erase(label);
+    }
+  }
+  while (woken != nullptr) {
+    std::unique_ptr<Activation> record(woken);
+    woken = std::exchange(record->next_waiting, nullptr);
+    // Its next missing input is this one: Complete() asks in the same order.
+    const TaskClass& c = relations_.ClassOf(record->task);
+    for (const int use : orders_[record->task.task_class].uses) {
+      if (!record->inputs[use].IsNone()) continue;
+      if (!c.uses[use].guard.Holds(record->task.index)) continue;
+      record->inputs[use] = value;
+      break;
+    }
+    record = Complete(std::move(record));
+    if (record != nullptr) on_ready(std::move(record));
+  }
+}
+
+bool InputTable::ForEachBegun(
+    const Label& label,
+    absl::FunctionRef<bool(const Task& task, int use)> visit) const {
+  for (const Relations::Consumer& consumer :
+       relations_.ConsumersOf(label.array)) {
+    const Rank rank = orders_[consumer.task_class].ranks[consumer.use];
+    if (rank == Rank::kNotFirst) continue;
+    Task task{.task_class = consumer.task_class, .index = {}};
+    const bool go_on =
+        consumer.inverse.ForEach(label.index, [&](const IndexVector& index) {
+          task.index = index;
+          if (!needed_.Contains(task)) return true;
+          if (rank != Rank::kFirst && !IsFirst(task, consumer.use)) return true;
+          return visit(task, consumer.use);
+        });
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Activation> InputTable::Begin(const Task& task, int use,
+                                              const Value& value,
+                                              ActivationPool& pool) {
+  if (!IsFirst(task, use)) return nullptr;
+  const size_t use_count = orders_[task.task_class].uses.size();
+  auto record = pool.Get(task, static_cast<int>(use_count));
+  record->inputs[use] = value;
+  if (use_count == 1) return record;
+  return Complete(std::move(record));
+}
+
+std::unique_ptr<Activation> InputTable::Complete(
+    std::unique_ptr<Activation> record) {
+  const TaskClass& c = relations_.ClassOf(record->task);
+  for (const int use : orders_[record->task.task_class].uses) {
+    if (!record->inputs[use].IsNone()) continue;
+    const Use& each = c.uses[use];
+    if (!each.guard.Holds(record->task.index)) continue;
+    const Label label{.array = each.array,
+                      .index = Apply(each.map, record->task.index)};
+    if (!LookUp(label, use, record)) return nullptr;
+  }
+  return record;
+}
+
+bool InputTable::LookUp(const Label& label, int use,
+                        std::unique_ptr<Activation>& record) {
+  const uint64_t group = LabelHash::GroupOf(label);
+  Stripe& stripe = StripeOf(group);
+  const std::lock_guard lock(stripe.mutex);
+  auto it = stripe.entries.find(label, LabelHash::Of(label, group));
+  if (it == stripe.entries.end()) {
+    it = stripe.entries.try_emplace(label).first;
+  }
+  Entry& entry = it->second;
+  if (entry.value.IsNone()) {
+    record->next_waiting = entry.waiting;
+    entry.waiting = record.release();
+    return false;
+  }
+  if (--entry.reads_left > 0) {
+    record->inputs[use] = entry.value;
+  } else {
+    record->inputs[use] = std::move(entry.value);
+    stripe.entries.erase(it);
+  }
+  return true;
+}
+
+int64_t InputTable::kept_count() const {
+  int64_t count = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (const auto& [label, entry] : stripe.entries) {
+      count += entry.value.IsNone() ? 0 : 1;
+    }
+  }
+  return count;
+}
+
+int64_t InputTable::waiting_count() const {
+  int64_t count = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (const auto& [label, entry] : stripe.entries) {
+      for (const Activation* each = entry.waiting; each != nullptr;
+           each = each->next_waiting) {
+        ++count;
+      }
+    }
+  }
+  return count;
+}
+
+}  // namespace dogged
