@@ -13,13 +13,10 @@ namespace dogged {
 namespace {
 
 // Measured on two cores of Zen 4: products of matrices, whose points read one
-// label, that of the task before; stencils and recursive filters; and
-// factorisations, shortest paths and foldings, in which many points read one
-// label: they wait in a table that workers take turns at.
+// label, that of the task before; and factorisations, shortest paths, stencils
+// and recursive filters, whose points look up further ones.
 constexpr absl::Duration kTask = absl::Nanoseconds(140);
 constexpr absl::Duration kFurtherUse = absl::Nanoseconds(280);
-constexpr absl::Duration kWaiting = absl::Nanoseconds(800);
-constexpr absl::Duration kFurtherUseOfWaiting = absl::Nanoseconds(150);
 // Time of two agents of one worker, all in all.
 constexpr absl::Duration kTaskOfAgents = absl::Nanoseconds(4500);
 constexpr absl::Duration kFurtherUseOfAgents = absl::Nanoseconds(2200);
@@ -51,9 +48,7 @@ std::optional<PointCost> PointCostOf(const Program& program, int workers) {
         c.uses.begin(), c.uses.end(),
         [&c](const Use& use) { return dsl::IsSharedRead(c.domain, use.map); });
     out.in_one_process +=
-        shared > 0
-            ? tasks * (kWaiting + further * kFurtherUseOfWaiting)
-            : tasks * further * kFurtherUse / std::sqrt(std::max(workers, 1));
+        tasks * further * kFurtherUse / std::sqrt(std::max(workers, 1));
     out.on_agents +=
         tasks * (further * kFurtherUseOfAgents +
                  static_cast<double>(shared) * kSharedReadOfAgents);
