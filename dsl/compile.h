@@ -84,7 +84,8 @@ struct ProgramFacts {
   std::vector<TakenParameter> taken;
 };
 
-// Of its program and job: "apps/heat1d/heat1d.dog" is heat1d.
+// The name of a file's program, and of its job: "apps/heat1d/heat1d.dog" is
+// heat1d.
 std::string NameOfFile(const std::string& file);
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in

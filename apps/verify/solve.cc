@@ -65,7 +65,7 @@ std::optional<Solve> SolveOf(const Relations& relations) {
                .is_least_squares = factor->kernel == "geqrt"};
 }
 
-// Of what was given for `array`, in doubles, and in memory of its own.
+// The matrix that was given for `array`, in doubles, and in memory of its own.
 absl::StatusOr<Value> GivenMatrix(const Job& job, const std::string& array) {
   const auto input = absl::c_find_if(
       job.inputs, [&array](const JobInput& one) { return one.array == array; });

@@ -554,7 +554,7 @@ def case_watch():
         changes = [float(values[f"change({time})"]) for time in sorted(times)]
         check("it does not sink", changes ==
               sorted(set(changes), reverse=True), lines)
-        # Of a round that only this run of the loop has reached.
+        # A round that only this run of the loop has reached.
         words, _ = cluster.call("get", job, f"change({last})")
         check("another residual", words ==
               f"change({last}) = {values[f'change({last})']}\n", words)

@@ -189,7 +189,7 @@ def case_judged():
                     ("lu_solve", a, b, f"solve ||A X - B|| / (n ||A|| ||X|| {eps}) = "),
                     ("cholesky_solve", definite, b, "solve ||A X - B||"),
                     ("cholesky_solve", lower, b, "solve ||A X - B||"),
-                    # Of the matrix that it has solved with.
+                    # Judged by the matrix that it has solved with.
                     ("cholesky_solve", skew, b, "solve ||A X - B||"),
                     ("least_squares", *tall, "least squares ||A'(A X - B)||")):
                 said = folder.run(program, ["X"], {"A": left, "B": right},

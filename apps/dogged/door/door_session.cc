@@ -46,8 +46,8 @@ std::vector<int64_t> Extents(const Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
-// Of a program of which nothing is proved yet: shapes of inputs decide its
-// parameters.
+// The answer for a program of which nothing is proved yet: shapes of inputs
+// decide its parameters.
 nlohmann::ordered_json AwaitingFields(
     const std::string& file,
     const std::vector<dsl::ProgramFacts::Input>& awaited) {

@@ -406,7 +406,7 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     absl::StatusOr<Selection> selection = ParseSelection(argument);
     if (!selection.ok()) return Mistyped(selection.status().message());
     const std::string& path = selection->path;
-    // Of "u=$UNSET.npy".
+    // "u=$UNSET.npy" comes to that.
     const std::string name = std::filesystem::path(path).filename();
     if (name.rfind('.') == 0) {
       return Mistyped(absl::StrCat(path, ": a file's name stands before ", name,
