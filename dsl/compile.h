@@ -84,8 +84,8 @@ struct ProgramFacts {
   std::vector<TakenParameter> taken;
 };
 
-// The name of a file's program, and of its job: "apps/heat1d/heat1d.dog" is
-// heat1d.
+// The name of the program in `file`, and of its job, as heat1d of
+// "apps/heat1d/heat1d.dog".
 std::string NameOfFile(const std::string& file);
 
 // Parses, checks, analyses and lowers `text`. Messages for the user are in

@@ -24,8 +24,8 @@ struct Verdict {
   // ||A x - b|| / (n ||A||_F ||x|| eps) for the x that the factors give for a
   // b that is A times known numbers.
   double solve_error = 0;
-  // What the program was given and did not read, so that it is not judged, and
-  // should not be believed; empty mostly.
+  // The part of the input that the program did not read, so that it is not
+  // judged, and should not be believed; empty mostly.
   std::string unread;
   // Why there is no solve, and solve_error has no meaning; empty if there is.
   std::string unsolved;

@@ -31,7 +31,7 @@ class WriteQueue {
   void Add(const Label& label, bool must_go);
   // The next label to be written; none if none waits.
   std::optional<Label> Take();
-  // What was left out goes after all: nothing newer is to be waited for.
+  // Labels that were left out go after all: nothing newer is to be waited for.
   void AddLeftOut();
   // None waits, nor is any left out.
   bool IsEmpty() const { return queue_.empty() && left_out_.empty(); }

@@ -17,7 +17,7 @@
 namespace dogged {
 namespace {
 
-// What a job of scalars leaves behind.
+// Blocks that a job of scalars leaves behind.
 void MakeAndDrop(int count) {
   std::vector<Value> values;
   for (int i = 0; i < count; ++i) {

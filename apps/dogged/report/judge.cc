@@ -30,7 +30,8 @@ const char* EpsWords(ElementType type) {
   return type == ElementType::kFloat ? "eps of float" : "eps";
 }
 
-// What `verify` finds, which is told whether there is BLAS for several threads.
+// The findings of `verify`, which is told whether there is BLAS for several
+// threads.
 template <typename T>
 absl::StatusOr<T> VerdictOf(
     absl::FunctionRef<absl::StatusOr<T>(bool has_blas)> verify, int threads) {
