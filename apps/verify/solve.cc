@@ -65,7 +65,7 @@ std::optional<Solve> SolveOf(const Relations& relations) {
                .is_least_squares = factor->kernel == "geqrt"};
 }
 
-// The matrix that was given for `array`, in doubles, and in memory of its own.
+// The matrix that was given for `array`, in doubles.
 absl::StatusOr<Value> GivenMatrix(const Job& job, const std::string& array) {
   const auto input = absl::c_find_if(
       job.inputs, [&array](const JobInput& one) { return one.array == array; });
@@ -78,8 +78,7 @@ absl::StatusOr<Value> GivenMatrix(const Job& job, const std::string& array) {
   if (content.shape().size() != 2 || content.type() == ElementType::kInt64) {
     return absl::InvalidArgumentError(absl::StrCat(array, " is no matrix"));
   }
-  return content.type() == ElementType::kFloat ? Widened(content)
-                                               : content.Copy();
+  return content.type() == ElementType::kFloat ? Widened(content) : content;
 }
 
 // Sets what is above the diagonal to what is below it.
@@ -113,7 +112,11 @@ absl::StatusOr<SolveVerdict> VerifySolve(
         absl::StrCat("the first result is not the whole solution of ", columns,
                      " x ", sides, " numbers"));
   }
-  if (solve->is_symmetric) Mirror(rows, MutableMatrixOf(a));
+  rest = TakeOrCopy(rest);
+  if (solve->is_symmetric) {
+    a = TakeOrCopy(a);
+    Mirror(rows, MutableMatrixOf(a));
+  }
   const double norm_a = NormOf(a.span<double>());
   const double norm_x = NormOf(x.span<double>());
   const double norm_b = NormOf(rest.span<double>());

@@ -174,9 +174,11 @@ void Departure::End(absl::Time now) {
   if (agent_.phase != AgentPhase::kLeaves) return;
   bool holds = agent_.executor.unfinished_count() > 0;
   std::vector<std::string> lost;
-  for (const auto& [id, entry] : table_) {
+  for (auto& [id, entry] : table_) {
+    // Agents that were to take it may have left meanwhile, too.
     holds |= entry.run != nullptr && entry.run->failure().ok() &&
-             entry.run->held_count() > 0 && takers_.HasHeirs(entry);
+             entry.run->held_count() > 0 &&
+             (takers_.HasHeirs(entry) || AwaitsDirectory(entry));
     holds |= entry.inputs != nullptr && agent_.membership.view()->size() > 0 &&
              entry.inputs->HasToStay();
     if (keepers_.HasKept(entry) && !entry.run->storage().keeps_values()) {
@@ -208,7 +210,8 @@ void Departure::LogEnd(absl::Time now) {
           " bytes) to ",
           member == nullptr ? to.ToString() : member->control_address));
     }
-    if (entry.run->storage().keeps_values()) {
+    const JobStorage& storage = entry.run->storage();
+    if (storage.keeps_values() && storage.IsWritten()) {
       stay += entry.run->held_count();
     } else if (!entry.is_done) {
       left += entry.run->held_count();

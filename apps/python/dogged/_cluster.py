@@ -83,7 +83,8 @@ class Cluster:
         pid = os.getpid()
         answer = send_inputs(
             self._door, "submit", program, {} if inputs is None else inputs,
-            want=want, on_abandon=lambda late: _forget(door, late["run"], pid), **options)
+            want=want,
+            on_abandon=lambda late: _forget(door, late["run"], pid), **options)
         if "warning" in answer:
             warnings.warn(answer["warning"], DoggedWarning, stacklevel=2)
         run = Run(self._door, program, answer)
