@@ -39,7 +39,7 @@ if(DOGGED_WERROR)
   target_compile_options(dogged_options INTERFACE -Werror)
 endif()
 
-# Outside headers, precompiled once for libraries, once for executables and once
+# Outside headers, precompiled once for libraries, once for the command and once
 # for tests: gcc takes them only with the flags that they were made with. Units
 # still include what they use, and compile with DOGGED_PCH=OFF.
 set(DOGGED_PCH_HEADERS
@@ -74,7 +74,6 @@ function(dogged_use_pch target name)
 endfunction()
 
 dogged_make_pch(NAME dogged_pch FLAGS -fPIC)
-dogged_make_pch(NAME dogged_executable_pch FLAGS -fPIE)
 
 # Much of the time of a unit goes to headers that its neighbours read as well.
 # tests/lint/names.py keeps names of one source out of another.
