@@ -53,7 +53,8 @@ void JobCompletion::FinishJobs(absl::Time now) {
   for (auto& [job, entry] : table_) {
     if (entry.run == nullptr) continue;
     std::optional<int64_t> bytes;
-    if (records_.index().IsRunning(job) && !agent_.IsLeaving())
+    if (records_.index().IsRunning(job) && !agent_.IsLeaving() &&
+        entry.writing_clients == 0)
       bytes = DurableResultBytes(job, entry);
     if (!bytes.has_value()) {
       entry.durable_since = absl::InfiniteFuture();
@@ -146,6 +147,20 @@ std::vector<Label> JobCompletion::HeldOf(JobId job,
     if (run->Holds(label)) out.push_back(label);
   }
   return out;
+}
+
+bool JobCompletion::AddWritingClient(JobId job) {
+  JobEntry* const entry = table_.Find(job);
+  if (entry == nullptr) return false;
+  ++entry->writing_clients;
+  return true;
+}
+
+void JobCompletion::RemoveWritingClient(JobId job) {
+  JobEntry* const entry = table_.Find(job);
+  // Forgotten meanwhile, and maybe begun anew.
+  if (entry == nullptr || entry->writing_clients == 0) return;
+  --entry->writing_clients;
 }
 
 std::vector<std::pair<Label, Value>> JobCompletion::TakeResults(JobId job) {

@@ -49,6 +49,8 @@ class JobCompletion {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   absl::Status Watch(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const;
+  bool AddWritingClient(JobId job);
+  void RemoveWritingClient(JobId job);
   std::vector<std::pair<Label, Value>> TakeResults(JobId job);
 
   // --- time

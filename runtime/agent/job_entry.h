@@ -83,6 +83,9 @@ struct JobEntry {
   bool is_needed_again = false;
   int64_t tasks_needed = 0;
   int64_t results_needed = 0;
+  // Connections of clients that have its results written by this agent: they
+  // stay while there is one, and the job is theirs to end.
+  int writing_clients = 0;
   // The newest round of a loop that its record names, and if it is the last.
   std::pair<int64_t, bool> round_told = {-1, false};
 
