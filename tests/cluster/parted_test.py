@@ -1,10 +1,11 @@
 """Results that agents write, each its part of a file that all of them share.
 
-Aim: `fetch --output-to agents` gives the bytes of `fetch`, whatever the labels
-are: numbers, tiles, blocks; an agent that dies, a disk that is full, a folder
-that is another one there and a write that is lost are said, and leave either
-the right file or the one that was there. Method: the binary itself on free
-ports; folders are hidden by mounts, writes lost by a library.
+Aim: `--output-to agents` of fetch and run gives the bytes of the command
+without it, whatever the labels are: numbers, tiles, blocks; an agent that dies,
+a disk that is full, a folder that is another one there and a write that is lost
+are said, and leave either the right file or the one that was there. Method: the
+binary itself on free ports; folders are hidden by mounts, writes lost by a
+library.
 
 usage: parted_test.py DOGGED SOURCE_DIR CASE
 """
@@ -254,6 +255,142 @@ def case_killed():
         check("not by two", "by 2 agents" in words, words)
         ran("fetch", heat, f"u(:)(:)(T)={folder.path('own.npy')}", "--cluster",
             cluster.addresses[0])
+        check("other bytes", content(folder.path("u.npy")) ==
+              content(folder.path("own.npy")), words)
+
+
+def gone(job, cluster):
+    """Waits until the results have gone: two seconds after the end."""
+    while True:
+        done = subprocess.run([DOGGED, "fetch", job, "--cluster",
+                               cluster.addresses[0]], capture_output=True,
+                              text=True, timeout=60)
+        if done.returncode != 0:
+            check("not gone", "are gone" in done.stderr, done.stderr)
+            return
+
+
+def case_run():
+    """`run` has agents write, of a cluster and its own ones; what they can't
+    write comes by it, and so does what a check wants."""
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        at = cluster.addresses[0]
+        heat = [app("heat2d"), "-D", "N=700", "-D", "T=20"]
+        selection = "u(:)(:)(T)"
+        written = f"{selection}={folder.path('agents.npy')}"
+        ran("run", *heat, "--agents", "3", "--output",
+            f"{selection}={folder.path('own.npy')}")
+
+        def expect(by, *arguments):
+            done = ran("run", *heat, "--output", written, "--output-to",
+                       "agents", *arguments)
+            check(f"not {by}", by in done.stderr, done.stderr)
+            check("other bytes", content(folder.path("agents.npy")) ==
+                  content(folder.path("own.npy")), done.stderr)
+            os.unlink(folder.path("agents.npy"))
+            check("left behind", not [f for f in os.listdir(folder.at.name)
+                                      if ".part-" in f])
+            return done
+
+        done = expect("20), 700 x 700 doubles, written by 3 agents",
+                      "--cluster", at, "--json")
+        report = json.loads(done.stdout)
+        check("outputs", report["outputs"][0]["shape"] == [700, 700] and
+              report["outputs"][0]["agents"] == 3 and
+              report["fetch_seconds"] > 0 and report["results_lent"] == 0,
+              report)
+        gone(report["job"], cluster)
+        # A job that is done and kept is written, and stays.
+        job = submitted(cluster, *heat)
+        expect("written by 3 agents", "--cluster", at)
+        folder.expect(cluster, job, selection, "written by 3 agents")
+        os.unlink(folder.path("agents.npy"))
+        expect("written by 2 agents", "--agents", "2")
+        expect("written by 1 agent\n", "--agents", "1")
+        done = expect("check: matches", "--agents", "2", "--check", "--output",
+                      f"{selection}={folder.path('u.png')}")
+        check("no word of the picture", "is no .npy file; it comes by way of "
+              "this command" in done.stderr, done.stderr)
+        check("not the array", "written by 2 agents" in done.stderr,
+              done.stderr)
+        check("no picture", content(folder.path("u.png")))
+        loop = ran("run", app("jacobi"), "--cluster", at, "--output",
+                   f"u={folder.path('loop.npy')}", "--output-to", "agents")
+        check("loop", "the loop ended at" in loop.stderr and
+              "written by " in loop.stderr, loop.stderr)
+        number = folder.path("mean.dog")
+        with open(number, "w", encoding="ascii") as file:
+            file.write("param N = 90\n"
+                       "task f creates v(i) as n for i = 0:N-1\n"
+                       "  code\n    n = 0.5*i\n  end code\nend task\n"
+                       "reduce total = sum(v(i)) over i = 0:N-1\n"
+                       "result v(:)\nresult total\n")
+        done = ran("run", number, "--cluster", at, "--output",
+                   f"v={folder.path('v.npy')}", "--output-to", "agents")
+        check("number", "total = 2002.5" in done.stdout, done.stdout)
+        check("by agents", "written by " in done.stderr, done.stderr)
+        done = ran("run", *heat, "--output-to", "agents", expect=2)
+        check("no file", "there is no file" in done.stderr, done.stderr)
+
+
+def case_run_full():
+    """No room for the file of a run: its results stay with a cluster, where
+    they can be fetched, and are lost with agents of its own."""
+    with Folder() as folder:
+        small = folder.path("small")
+        os.mkdir(small)
+        wrapped = folder.wrapped("mount -t tmpfs -o size=1m none FOLDER", small)
+        command = [wrapped, "run", app("heat2d"), "-D", "N=600", "-D", "T=10",
+                   "--output", f"u(:)(:)(T)={small}/u.npy", "--output-to",
+                   "agents", "--json"]
+
+        def full(*where):
+            done = subprocess.run([*command, *where], capture_output=True,
+                                  text=True, timeout=120)
+            check("exit status", done.returncode == 5, done.stderr)
+            check("words", "No space left" in done.stderr, done.stderr)
+            report = json.loads(done.stdout)
+            check("failed", report["outputs_failed"] == [small + "/u.npy"],
+                  report)
+            return report["job"], done.stderr
+
+        with Standing(DOGGED) as cluster:
+            cluster.start()
+            at = cluster.addresses[0]
+            job, words = full("--cluster", at)
+            check("not how", "stay with the agents for an hour: `dogged fetch "
+                  f"--cluster {at} {job[:8]}" in words, words)
+            folder.expect(cluster, job, "u(:)(:)(T)", "by 1 agent")
+        _, words = full("--agents", "2")
+        check("not lost", "end with the agents of this run" in words, words)
+
+
+def case_run_killed():
+    """An agent that is killed while it writes results of a run: its parts come
+    from the others, and the loss is told."""
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        cluster.start(env=folder.preloaded(NEVER_WRITES))
+        heat = [app("heat2d"), "-D", "N=1500", "-D", "T=10"]
+        run = subprocess.Popen(
+            [DOGGED, "run", *heat, "--output",
+             f"u(:)(:)(T)={folder.path('u.npy')}", "--output-to", "agents",
+             "--cluster", cluster.addresses[0], "--json"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Until the third one has said that it sees the file.
+        while not any(b"seen 3" in sign_in(folder.path(f))
+                      for f in os.listdir(folder.at.name) if ".part-" in f):
+            check("it is over", run.poll() is None)
+        cluster.agents[2].kill()
+        answer, words = run.communicate(timeout=120)
+        check("exit status", run.returncode == 0, words)
+        check("not by two", "written by 2 agents" in words, words)
+        check("loss", len(json.loads(answer)["losses"]) == 1, answer)
+        ran("run", *heat, "--agents", "2", "--output",
+            f"u(:)(:)(T)={folder.path('own.npy')}")
         check("other bytes", content(folder.path("u.npy")) ==
               content(folder.path("own.npy")), words)
 

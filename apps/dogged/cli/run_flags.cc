@@ -35,6 +35,9 @@ class RunFlags : public CommandFlags {
         ->type_name("SELECTION=FILE")
         ->allow_extra_args(false);
     AddFormFlags(command_, form_flags_);
+    AddChoice(
+        command_, "--output-to", options_.output_to, {"here", "agents"},
+        "agents: as of fetch, each agent writes the values that it holds");
     command_.add_flag("--check", options_.check,
                       "compare with a serial run, bit by bit");
     AddLibraries(command_, options_.libraries);

@@ -14,7 +14,6 @@
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/client/result_room.h"
-#include "apps/dogged/jobs/agent_writers.h"
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/jobs/result_fetch.h"
 #include "apps/dogged/keys/key_choice.h"
@@ -27,9 +26,10 @@
 #include "apps/dogged/run/interrupt.h"
 #include "apps/dogged/run/loaded_program.h"
 #include "apps/dogged/run/not_finite.h"
-#include "runtime/base/random.h"
+#include "apps/dogged/writers/agent_outputs.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged {
 namespace {
@@ -66,64 +66,6 @@ absl::Status AwaitDone(ClusterClient& client, NamedJob& named) {
     DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
   }
   return absl::OkStatus();
-}
-
-// The ways to agents, and a source of marks that are new.
-struct WayToAgents {
-  ConnectControl connect;
-  uint64_t entropy = 0;
-};
-
-// Outputs that agents have written, of a job that is done, go from `outputs` to
-// `report`; so do those that can't be written. Errors: kCancelled.
-absl::StatusOr<ExitCode> WriteByAgents(
-    ClusterClient& client, const NamedJob& named, const LoadedProgram& loaded,
-    const WayToAgents& way, std::vector<Output>& outputs, RunReport& report) {
-  const Relations all(loaded.job.program);
-  Rounds rounds(all);
-  rounds.Raise(named.record().round, named.record().is_last_round);
-  const LoadedProgram ended = EndedProgram(loaded, rounds.time());
-  const Relations relations(ended.job.program);
-  Rng rng(way.entropy);
-  std::vector<Output> rest;
-  ExitCode code = ExitCode::kDone;
-  for (const Output& output : outputs) {
-    const auto write = [&]() -> absl::Status {
-      DOGGED_ASSIGN_OR_RETURN(const OutputParts parts,
-                              PartsOf(output, relations));
-      AgentWriters writers(way.connect, client.Addresses(),
-                           named.record().job(), {rng.Next(), rng.Next()});
-      DOGGED_ASSIGN_OR_RETURN(const AgentWriters::Written written,
-                              writers.Write(parts));
-      std::fprintf(stderr, "%s, by %d agent%s\n",
-                   parts.written.ToWords().c_str(), written.writers,
-                   written.writers == 1 ? "" : "s");
-      if (written.not_finite > 0) {
-        std::fprintf(stderr, "warning: %s: %lld numbers are not finite\n",
-                     parts.written.path.c_str(),
-                     static_cast<long long>(written.not_finite));
-      }
-      report.results_not_finite += written.not_finite;
-      NoteWritten(OutputJson(parts.written));
-      report.outputs.push_back(parts.written);
-      return absl::OkStatus();
-    };
-    const absl::Status status = write();
-    if (status.ok()) continue;
-    if (absl::IsCancelled(status)) return status;
-    // Where agents can't, this command does.
-    if (absl::IsFailedPrecondition(status) || absl::IsDataLoss(status)) {
-      std::fprintf(stderr, "%s: %s; it comes by way of this command\n",
-                   output.selection.path.c_str(),
-                   std::string(status.message()).c_str());
-      rest.push_back(output);
-      continue;
-    }
-    code = PrintError(status);
-    report.outputs_failed.push_back(output.selection.path);
-  }
-  outputs = std::move(rest);
-  return code;
 }
 
 // Bits that are other than those that the job ended with are none of it.
@@ -187,9 +129,16 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     if (!keys.ok()) return PrintError(keys.status());
     const absl::Status ended = AwaitDone(*client, done);
     if (!ended.ok()) return PrintError(ended);
-    const auto written = WriteByAgents(
-        *client, done, loaded,
-        {ConnectWith(*std::move(keys)), environment.entropy}, *outputs, report);
+    const Relations all(loaded.job.program);
+    Rounds rounds(all);
+    rounds.Raise(done.record().round, done.record().is_last_round);
+    const auto written =
+        WriteByAgents({.connect = ConnectWith(*std::move(keys)),
+                       .addresses = client->Addresses(),
+                       .job = done.record().job(),
+                       .is_interrupted = IsInterrupted},
+                      EndedProgram(loaded, rounds.time()).job.program,
+                      environment.entropy, *outputs, report);
     if (!written.ok()) return PrintError(written.status());
     code = *written;
     if (outputs->empty()) {

@@ -492,7 +492,10 @@ std::string WrittenOutput::ToWords() const {
       is_one || type == ElementType::kInt64 ? "" : "s",
       range.has_value()
           ? absl::StrFormat(", from %.4g to %.4g", range->first, range->second)
-          : "");
+          : "",
+      agents > 0 ? absl::StrCat(", written by ", agents,
+                                agents == 1 ? " agent" : " agents")
+                 : "");
 }
 
 absl::StatusOr<Value> ValueOf(const Output& output, dsl::ResultViews& views) {

@@ -66,8 +66,9 @@ struct WrittenOutput {
   ElementType type = ElementType::kDouble;
   // The least and the largest finite number of a picture; none of others.
   std::optional<std::pair<double, double>> range;
+  int agents = 0;  // that wrote it; 0: this command
 
-  // "u -> heat.npy: u(0:100)(1000), 101 doubles".
+  // "u -> heat.npy: u(0:100)(1000), 101 doubles, written by 4 agents".
   std::string ToWords() const;
 };
 

@@ -13,6 +13,7 @@ nlohmann::ordered_json OutputJson(const WrittenOutput& output) {
   if (output.range.has_value()) {
     out["range"] = {output.range->first, output.range->second};
   }
+  if (output.agents > 0) out["agents"] = output.agents;
   return out;
 }
 

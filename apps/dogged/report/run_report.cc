@@ -56,7 +56,8 @@ nlohmann::ordered_json RunReport::ToJson() const {
   out["input_bytes_read"] = input_bytes_read;
   out["results_lent"] = results_lent;
   out["peak_rss_bytes"] = peak_rss_bytes;
-  out["result_digest"] = result_digest.ToString();
+  out["result_digest"] =
+      result_digest == Digest() ? "" : result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;
   out["seed"] = seed;
   out["inputs_made"] = nlohmann::ordered_json::object();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,6 +33,7 @@
 #include "apps/dogged/run/patience.h"
 #include "apps/dogged/run/run_progress.h"
 #include "apps/dogged/run/run_warnings.h"
+#include "apps/dogged/writers/agent_outputs.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"
@@ -44,6 +46,8 @@ namespace {
 // Each question wakes every agent, so it is asked that often only where
 // something is to be done at a moment of the run.
 constexpr absl::Duration kPollWithFaults = absl::Milliseconds(40);
+// Results wait so long for agents to write them, also if this command ends.
+constexpr int64_t kKeepForWritersMs = 3'600'000;
 
 // ClusterRun: a run from the first agent to the last result.
 class ClusterRun {
@@ -97,6 +101,14 @@ class ClusterRun {
     (void)client_->Conclude(record);
   }
 
+  // Says why the run is over without results.
+  ExitCode StopWith(const absl::Status& status) {
+    const ExitCode code = PrintError(status);
+    TellUnwritten();
+    End(/*is_delivered=*/false);
+    return code;
+  }
+
   // Ends the run's own agents. Their folder is removed if all has been
   // delivered, else its place is printed.
   void End(bool is_delivered) {
@@ -117,6 +129,76 @@ class ClusterRun {
     if (value.IsNone()) return absl::InternalError("a result is missing");
     return value;
   }
+
+  // Has agents write the outputs; `ended` is left with those that they can't,
+  // and `report` has the others. Errors: kCancelled.
+  absl::Status WriteByAgents(LoadedProgram& ended, uint64_t entropy,
+                             RunReport& report, ExitCode& code) {
+    const absl::Time start = clock_.Now();
+    DOGGED_ASSIGN_OR_RETURN(
+        code, dogged::WriteByAgents(
+                  {.connect = ConnectWith(options_.credentials),
+                   .addresses = client_->Addresses(),
+                   .job = client_->record().job(),
+                   .is_interrupted = IsInterrupted},
+                  ended.job.program, entropy, ended.outputs, report));
+    fetch_ += clock_.Now() - start;
+    ProgressPrinter progress;
+    NoteDeaths(progress);
+    // An agent may have taken the digest by now.
+    return NoteStatus();
+  }
+
+  // Has the results come here, or some of them, after agents have written
+  // others. Results that are lost are made again.
+  absl::Status Fetch(const std::vector<Label>& labels) {
+    const absl::Time start = clock_.Now();
+    JobRecord record = client_->record();
+    record.round = time();
+    record.is_last_round = true;
+    DOGGED_ASSIGN_OR_RETURN(
+        client_, ClusterClient::Connect(client_->Addresses(),
+                                        ClientOptions(/*collects=*/true)));
+    DOGGED_RETURN_IF_ERROR(client_->Attach(record, relations_, labels));
+    while (true) {
+      if (client_->HasAll()) {
+        DOGGED_ASSIGN_OR_RETURN(const bool has_all, client_->CopyLent());
+        if (has_all) break;
+      }
+      if (IsInterrupted()) return absl::CancelledError(StopWords());
+      DOGGED_RETURN_IF_ERROR(client_->Collect(kPollInterval));
+      DOGGED_RETURN_IF_ERROR(NoteStatus());
+    }
+    fetch_ += clock_.Now() - start;
+    return absl::OkStatus();
+  }
+
+  // A result that has not come here with the others.
+  absl::StatusOr<Value> FetchOne(const Label& label) {
+    DOGGED_RETURN_IF_ERROR(Fetch({label}));
+    return Find(label);
+  }
+
+  // Says what becomes of results that are written nowhere.
+  void TellUnwritten() const {
+    if (IsCollecting() || !is_durable_) return;
+    const std::string hash =
+        client_->record().hash.ToString().substr(0, kNameDigits);
+    std::fprintf(
+        stderr, "%s\n",
+        options_.cluster.empty()
+            ? "the results end with the agents of this run; agents of a "
+              "--cluster keep them"
+            : absl::StrCat("the results stay with the agents for an hour: "
+                           "`dogged fetch --cluster ",
+                           options_.cluster, " ", hash,
+                           " 'SELECTION=FILE' --output-to agents` has them "
+                           "written")
+                  .c_str());
+  }
+
+  // Of the results, as agents have said; none while they have not.
+  const Digest& digest_of_agents() const { return digest_; }
 
   // Bytes that results may take in this process.
   int64_t result_bytes_max() const { return room_.bytes_max; }
@@ -160,6 +242,8 @@ class ClusterRun {
                            .agents = options_.program.agents,
                            .workers = options_.program.workers,
                            .redo_max_ms = RedoMaxMs(options_.redo_max_seconds)};
+    // Nobody asks for the results until agents write them.
+    if (!IsCollecting()) job_options.keep_ms = kKeepForWritersMs;
     // A loop's tasks are not known before its end.
     if (!program_.job.program.repeat.has_value())
       job_options.tasks_needed = tasks_needed_;
@@ -173,8 +257,10 @@ class ClusterRun {
       DOGGED_ASSIGN_OR_RETURN(const bool has_all, HasAllForGood(all_here));
       if (has_all) break;
       if (IsInterrupted()) return absl::CancelledError(StopWords());
-      const absl::Status collected = client_->Collect(
-          faults_.IsWaiting() ? kPollWithFaults : kPollInterval);
+      const absl::Duration interval =
+          faults_.IsWaiting() ? kPollWithFaults : kPollInterval;
+      const absl::Status collected = IsCollecting() ? client_->Collect(interval)
+                                                    : client_->Serve(interval);
       DOGGED_RETURN_IF_ERROR(NoteStatus());
       DOGGED_RETURN_IF_ERROR(OrResumed(collected, progress));
       computed = TasksDone() < TasksNeeded() || !client_->rounds().HasEnded()
@@ -281,9 +367,22 @@ class ClusterRun {
 
   // `when` becomes the time when all had come.
   absl::StatusOr<bool> HasAllForGood(absl::Time& when) {
+    if (!IsCollecting()) {
+      when = clock_.Now();
+      return is_durable_ && client_->rounds().HasEnded();
+    }
     if (!client_->HasAll()) return false;
     when = clock_.Now();
     return client_->CopyLent();
+  }
+
+  // Results come here; else agents write them.
+  bool IsCollecting() const { return options_.output_to != "agents"; }
+  ClusterClient::Options ClientOptions(bool collects) const {
+    return {.results_bytes_max = room_.bytes_max,
+            .result_folders = room_.folders,
+            .collects = collects,
+            .connect = ConnectWith(options_.credentials)};
   }
 
   absl::Status Connect() {
@@ -296,10 +395,7 @@ class ClusterRun {
       }
       agents_.Prepare(static_cast<int>(options_.join_at.size()));
     }
-    const ClusterClient::Options client_options{
-        .results_bytes_max = room_.bytes_max,
-        .result_folders = room_.folders,
-        .connect = ConnectWith(options_.credentials)};
+    const ClusterClient::Options client_options = ClientOptions(IsCollecting());
     if (!addresses.empty()) {
       auto client = ClusterClient::Connect(addresses, client_options);
       const bool may_come =
@@ -316,11 +412,12 @@ class ClusterRun {
                             client_->AwaitStatus());
     if (!options_.cluster.empty()) {
       const AgentsMemory agents = MemoryOf(replies);
-      DOGGED_RETURN_IF_ERROR(
-          WarnOfMemory({.footprint = program_.facts.footprint,
-                        .here = static_cast<double>(PhysicalBytes()),
-                        .replicas = Replicas(),
-                        .agents = &agents}));
+      DOGGED_RETURN_IF_ERROR(WarnOfMemory(
+          {.footprint = program_.facts.footprint,
+           .here = IsCollecting() ? static_cast<double>(PhysicalBytes())
+                                  : std::numeric_limits<double>::max(),
+           .replicas = Replicas(),
+           .agents = &agents}));
     }
     NoteMembers(replies, nullptr);
     started_ = options_.cluster.empty() ? options_.program.agents
@@ -398,12 +495,21 @@ class ClusterRun {
     NoteMembers(replies, progress_);
     // Our own that are silent have ended, which their processes say.
     if (!options_.cluster.empty()) unheard_ = AgentLosses::Unheard(replies);
+    int64_t durable = 0;  // results
+    int64_t needed = 0;
+    bool is_done = false;
     for (const StatusReply& reply : replies) {
       ledger_.Note(reply, client_->record().job());
       for (const JobSummary& job : reply.jobs) {
         if (job.record.Key() != client_->record().Key()) continue;
         if (!job.note.empty()) note_ = job.note;
         NoteTroubles(job.troubles);
+        durable += job.stats.results_durable;
+        needed = std::max(needed, job.results_needed);
+        if (job.record.state == JobState::kDone) {
+          is_done = true;
+          digest_ = job.record.result_digest;
+        }
         if (job.record.state == JobState::kFailed) {
           return job.record.code == absl::StatusCode::kResourceExhausted
                      ? absl::ResourceExhaustedError(job.record.message)
@@ -414,6 +520,7 @@ class ClusterRun {
         }
       }
     }
+    if (is_done || (needed > 0 && durable >= needed)) is_durable_ = true;
     return absl::OkStatus();
   }
 
@@ -525,6 +632,8 @@ class ClusterRun {
   absl::Time start_;
   absl::Duration compute_;
   absl::Duration fetch_;
+  bool is_durable_ = false;              // results, as agents have said
+  Digest digest_;                        // likewise, of the results
   ProgressPrinter* progress_ = nullptr;  // while the job runs
   AgentLosses agent_losses_;
   MemberNews member_news_;  // of agents of a cluster
@@ -568,26 +677,49 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   RestKernels(*table);
   ClusterRun run(options, program, environment);
   const absl::Status status = run.Run();
-  if (!status.ok()) {
-    const ExitCode code = PrintError(status);
-    run.End(/*is_delivered=*/false);
-    return code;
+  if (!status.ok()) return run.StopWith(status);
+  LoadedProgram ended = EndedProgram(program, run.time());
+  const bool agents_write = options.output_to == "agents";
+  RunReport by_agents;
+  ExitCode code = ExitCode::kDone;
+  bool is_here = true;  // all results are
+  if (agents_write) {
+    const absl::Status written =
+        run.WriteByAgents(ended, environment.entropy, by_agents, code);
+    is_here = !ended.outputs.empty() || options.check;
+    const absl::Status fetched =
+        written.ok() && is_here ? run.Fetch({}) : written;
+    if (!fetched.ok()) return run.StopWith(fetched);
   }
-  const auto lookup = [&run](const Label& label) { return run.Find(label); };
-  const LoadedProgram ended = EndedProgram(program, run.time());
+  const auto lookup = [&run, is_here](const Label& label) {
+    return is_here ? run.Find(label) : run.FetchOne(label);
+  };
   dsl::ResultViews views(ended.job.program, lookup, run.result_bytes_max());
   NotFinite not_finite(ended.job.program);
-  const auto digest = DigestOfAll(views, not_finite);
+  const auto digest = is_here ? DigestOfAll(views, not_finite)
+                              : absl::StatusOr<Digest>(run.digest_of_agents());
   if (!digest.ok()) return PrintError(digest.status());
-  run.Conclude(*digest);
+  if (!agents_write) run.Conclude(*digest);
   deferred.reset();
   SystemClock clock;
   RunReport report = run.Report();
   report.result_digest = *digest;
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
-  report.results_not_finite = not_finite.Warn();
-  const ExitCode code =
+  report.results_not_finite =
+      is_here ? not_finite.Warn() : by_agents.results_not_finite;
+  report.outputs = std::move(by_agents.outputs);
+  report.outputs_failed = std::move(by_agents.outputs_failed);
+  const ExitCode finished =
       FinishRun(options, ended, kernels, *table, views, std::move(report));
+  if (code == ExitCode::kDone) code = finished;
+  if (agents_write) {
+    // Results that are not in their files stay.
+    if (code == ExitCode::kDone || code == ExitCode::kFailed) {
+      run.Conclude(*digest);
+    } else {
+      run.TellUnwritten();
+    }
+  }
   run.End(code == ExitCode::kDone);
   const std::string omissions = run.Omissions();
   if (!omissions.empty()) {

@@ -172,7 +172,9 @@ ExitCode FinishRun(const RunOptions& options, const LoadedProgram& program,
         NumbersAmongResults(program.job.program, views.lookup());
     if (!numbers.ok()) return PrintError(numbers.status());
     std::printf("%s", numbers->c_str());
-    PrintIfNotKept(options, program, !numbers->empty());
+    PrintIfNotKept(options, program,
+                   !numbers->empty() || !report.outputs.empty() ||
+                       !report.outputs_failed.empty());
     for (const Loss& loss : report.losses) {
       std::fprintf(stderr, "%s\n", LossSentence(loss).c_str());
     }

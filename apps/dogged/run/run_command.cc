@@ -90,6 +90,12 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   filled.credentials = *std::move(keys);
   const auto program = LoadForRun(filled, kernels);
   if (!program.ok()) return ExitCodeOf(program.status());
+  if (filled.output_to == "agents" && program->outputs.empty()) {
+    PrintError(
+        "--output-to agents: there is no file for them to write; --output "
+        "SELECTION=FILE names one");
+    return ExitCode::kMistyped;
+  }
   const std::string hash = JobHash(program->job.Encode()).ToString();
   if (!filled.json) std::fprintf(stderr, "job %s\n", hash.c_str());
   PrintEvent("submitted",
@@ -99,6 +105,7 @@ ExitCode RunOrThrow(const RunOptions& options, const Environment& environment) {
   const bool embedded = filled.cluster.empty() && filled.program.agents == 1 &&
                         filled.kill_at.empty() && filled.join_at.empty() &&
                         filled.kill_every_seconds == 0 && !filled.search_only &&
+                        filled.output_to != "agents" &&
                         environment.memory.empty() &&
                         environment.directory.empty();
   if (filled.cluster.empty()) {

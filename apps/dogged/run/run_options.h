@@ -45,6 +45,7 @@ struct RunOptions {
   bool search_only = false;
   uint64_t seed = 0;
   bool json = false;
+  std::string output_to = "here";  // or "agents", which write the files
   // Bytes that the values of each own agent may take; 0: no bound.
   int64_t memory_bytes = 0;
 };

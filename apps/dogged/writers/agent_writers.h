@@ -1,8 +1,8 @@
 // AgentWriters: the agents of a cluster that see the folder of an output, and
 // write it together: each the values that it holds, so that none passes this
 // process. Another agent reads each part again.
-#ifndef DOGGED_APPS_DOGGED_JOBS_AGENT_WRITERS_H_
-#define DOGGED_APPS_DOGGED_JOBS_AGENT_WRITERS_H_
+#ifndef DOGGED_APPS_DOGGED_WRITERS_AGENT_WRITERS_H_
+#define DOGGED_APPS_DOGGED_WRITERS_AGENT_WRITERS_H_
 
 #include <cstdint>
 #include <deque>
@@ -25,10 +25,14 @@ namespace dogged {
 
 class AgentWriters {
  public:
-  // `connect` reaches agents at `addresses`; `mark` is new.
-  AgentWriters(const ConnectControl& connect,
-               const std::vector<std::string>& addresses, JobId job,
-               const Digest& mark);
+  struct Options {
+    ConnectControl connect;              // reaches agents at
+    std::vector<std::string> addresses;  // these addresses
+    JobId job;
+    bool (*is_interrupted)() = nullptr;
+  };
+  // `mark` is new.
+  AgentWriters(const Options& options, const Digest& mark);
   AgentWriters(const AgentWriters&) = delete;
   AgentWriters& operator=(const AgentWriters&) = delete;
 
@@ -55,6 +59,8 @@ class AgentWriters {
   struct Writer {
     std::string address;
     std::unique_ptr<ControlCaller> caller;  // null: lost, or sees no file
+    // Of an agent that sees no file, so that it keeps the values for others.
+    std::unique_ptr<ControlCaller> blind;
     std::vector<std::pair<uint64_t, Batch>> sent;
     absl::Time heard;
     bool has_written = false;
@@ -78,6 +84,7 @@ class AgentWriters {
 
   SystemClock clock_;
   const JobId job_;
+  bool (*const is_interrupted_)();
   Digest mark_;
   std::string path_;  // of the file while it is written
   std::vector<Writer> writers_;
@@ -88,4 +95,4 @@ class AgentWriters {
 
 }  // namespace dogged
 
-#endif  // DOGGED_APPS_DOGGED_JOBS_AGENT_WRITERS_H_
+#endif  // DOGGED_APPS_DOGGED_WRITERS_AGENT_WRITERS_H_

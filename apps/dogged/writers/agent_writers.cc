@@ -1,11 +1,10 @@
-#include "apps/dogged/jobs/agent_writers.h"
+#include "apps/dogged/writers/agent_writers.h"
 
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/client_times.h"
-#include "apps/dogged/run/interrupt.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/status.h"
 
@@ -23,12 +22,10 @@ constexpr size_t kSentMax = 2;
 
 }  // namespace
 
-AgentWriters::AgentWriters(const ConnectControl& connect,
-                           const std::vector<std::string>& addresses, JobId job,
-                           const Digest& mark)
-    : job_(job), mark_(mark) {
-  for (const std::string& address : addresses) {
-    auto caller = connect(address, kConnectTimeout);
+AgentWriters::AgentWriters(const Options& options, const Digest& mark)
+    : job_(options.job), is_interrupted_(options.is_interrupted), mark_(mark) {
+  for (const std::string& address : options.addresses) {
+    auto caller = options.connect(address, kConnectTimeout);
     if (!caller.ok()) continue;
     writers_.push_back({.address = address,
                         .caller = *std::move(caller),
@@ -42,7 +39,7 @@ absl::StatusOr<AgentWriters::Written> AgentWriters::Write(
   DOGGED_ASSIGN_OR_RETURN(PartedFile file, CreateSeen(output));
   for (Batch& batch : BatchesOf(output.parts)) due_.push_back(std::move(batch));
   while (true) {
-    if (IsInterrupted()) {
+    if (is_interrupted_()) {
       return absl::CancelledError(absl::StrCat(
           "interrupted: ", output.written.path, " is not written"));
     }
@@ -113,7 +110,7 @@ absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
       status = absl::DataLossError("it writes to another file of that name");
     }
     why = absl::StrCat(writer.address, " says: ", status.message());
-    writer.caller.reset();
+    writer.blind = std::move(writer.caller);
   }
   if (CountAlive() > 0) return is_settled;
   return absl::FailedPreconditionError(
