@@ -27,9 +27,11 @@ namespace {
 
 // Steps of isl before it gives up: some seconds at worst.
 constexpr uint64_t kOperationsMax = 20'000'000;
-// Points of a tile: some ten times as long as a task costs. Fewer where a tile
+// Points of a tile: some ten times as long as a task costs, in one process and
+// on agents, where labels have homes, copies and digests. Fewer where a tile
 // would touch too much.
 constexpr int64_t kPoints = int64_t{1} << 18;
+constexpr int64_t kPointsOfAgents = int64_t{1} << 21;
 constexpr int64_t kFewer = 8;  // times
 // Values of a tile's buffers: as a rule, and where that can't be.
 constexpr int64_t kElements = int64_t{1} << 22;
@@ -85,22 +87,39 @@ std::string NestProgramMaker::NameOf(const NestComponent& component) const {
   return absl::StrJoin(names, ", ");
 }
 
-// A label for each parcel. Tiles that need nothing of each other are spread,
-// those that follow one another stay together.
-absl::Status NestProgramMaker::AddArrays(int32_t c) {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+// Blocks of the keys of tiles: slabs along the first of the indices along which
+// tiles need nothing of each other, if there are any, and tiles that follow one
+// another along the rest stay together.
+std::vector<int64_t> BlocksOf(const NestComponent& component,
+                              const TargetSize& target) {
   Box box;
   for (int k = 0; k < component.rank; ++k) {
     box.lower.push_back(Least(*component.tiles, k).value_or(0));
     box.upper.push_back(Greatest(*component.tiles, k).value_or(0));
   }
-  std::vector<int64_t> blocks = SlabsOf(box, -1, target_);
-  const bool has_parallel =
-      std::find(component.is_coincident.begin(), component.is_coincident.end(),
-                true) != component.is_coincident.end();
-  for (size_t k = 0; has_parallel && k < blocks.size(); ++k) {
-    if (!component.is_coincident[k]) blocks[k] = 0;
+  const std::vector<bool>& is_spread = component.is_coincident;
+  if (std::find(is_spread.begin(), is_spread.end(), true) == is_spread.end()) {
+    return SlabsOf(box, -1, target);
   }
+  Box spread;
+  for (int k = 0; k < component.rank; ++k) {
+    if (!is_spread[static_cast<size_t>(k)]) continue;
+    spread.lower.push_back(box.lower[k]);
+    spread.upper.push_back(box.upper[k]);
+  }
+  const std::vector<int64_t> slabs = SlabsOf(spread, -1, target);
+  std::vector<int64_t> out;
+  size_t next = 0;
+  for (int k = 0; k < component.rank; ++k) {
+    out.push_back(is_spread[static_cast<size_t>(k)] ? slabs[next++] : 0);
+  }
+  return out;
+}
+
+// A label for each parcel.
+absl::Status NestProgramMaker::AddArrays(int32_t c) {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const std::vector<int64_t> blocks = BlocksOf(component, target_);
   for (const int32_t p : ParcelsOf(nest_, c)) {
     NestParcel& parcel = nest_.parcels[static_cast<size_t>(p)];
     const NestGroup& group =
@@ -293,7 +312,7 @@ std::vector<int32_t> FoldUntil(int64_t elements_max, Nest& nest) {
 absl::Status FindTiles(const NestTarget& target, int64_t least,
                        int64_t elements_max, Nest& nest) {
   for (NestComponent& component : nest.components) {
-    component.point_goal = kPoints;
+    component.point_goal = target.size.agents > 1 ? kPointsOfAgents : kPoints;
   }
   while (true) {
     DOGGED_RETURN_IF_ERROR(FindFlows(target, nest));

@@ -13,10 +13,15 @@
 namespace dogged::dsl {
 namespace {
 
-// Tiles along an index that each worker should find: more where tiles wait for
-// each other along all indices, so that few can go side by side.
-constexpr int64_t kTilesPerWorker = 2;
-constexpr int64_t kWaitingTilesPerWorker = 8;
+// Tiles along an index that each worker should find, in a component in which
+// tiles can go side by side along so many of their indices.
+int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
+  // Where tiles wait for each other along all indices, few go side by side.
+  if (target.agents == 1) return coincident == 0 ? 8 : 2;
+  // A tile costs agents more than some imbalance does.
+  return coincident == 0 ? 4 : coincident == 1 ? 2 : 1;
+}
+
 // Tiles that one use may be made in, half of what a description may name.
 constexpr int64_t kSources = 32;
 // Vectors of any processor fit as often as possible.
@@ -134,15 +139,13 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
   const std::vector<bool> is_plane = PlaneIndices(nest, indices);
   std::vector<int64_t> extents(indices.count(), 1);
   std::vector<int> depths(indices.count(), 1);
-  std::vector<bool> is_waiting(indices.count(), false);
+  std::vector<int64_t> shares(indices.count(), 1);  // tiles of each worker
   std::vector<int64_t> goals(indices.count(),
                              std::numeric_limits<int64_t>::max());
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
-    const bool has_coincident =
-        std::find(component.is_coincident.begin(),
-                  component.is_coincident.end(),
-                  true) != component.is_coincident.end();
+    const auto coincident = std::count(component.is_coincident.begin(),
+                                       component.is_coincident.end(), true);
     int depth = 0;
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const int64_t at = indices.Find(static_cast<int32_t>(c), k);
@@ -152,7 +155,7 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
       depths[at] = std::max(depths[at], depth);
-      is_waiting[at] = is_waiting[at] || !has_coincident;
+      shares[at] = std::max(shares[at], TilesPerWorker(target, coincident));
       goals[at] = std::min(goals[at], component.point_goal);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
@@ -192,13 +195,10 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
         continue;
       }
       component.sizes.push_back(
-          widths.empty()
-              ? std::max(
-                    SizeFor(extents[at], depths[at], goals[at],
-                            workers * (is_waiting[at] ? kWaitingTilesPerWorker
-                                                      : kTilesPerWorker)),
-                    least[at])
-              : widths[at % widths.size()]);
+          widths.empty() ? std::max(SizeFor(extents[at], depths[at], goals[at],
+                                            workers * shares[at]),
+                                    least[at])
+                         : widths[at % widths.size()]);
     }
   }
 }

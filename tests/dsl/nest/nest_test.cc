@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
+#include "runtime/graph/affinity.h"
 #include "tests/dsl/compile_tools.h"
 #include "tests/dsl/repeat_tools.h"
 
@@ -106,6 +108,32 @@ TEST(NestTest, HasTheBitsOfThePoints) {
                          seed == 1 ? cache.Source() : CompileSource());
       if (HasFailure()) return;
     }
+  }
+}
+
+// A tile of agents has a home, copies and a digest: there are fewer, and those
+// of one plane, which go side by side, lie with several agents.
+TEST(NestTest, TilesOfAgentsAreLargeAndSpread) {
+  const std::string text =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/floyd.dog"));
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "400"}};
+  options.target = {.agents = 1, .workers = 2};
+  const int64_t alone = MustCompile(text, options).program.TaskCount();
+  options.target = {.agents = 2, .workers = 1};
+  const Program program = MustCompile(text, options).program;
+  EXPECT_LT(3 * program.TaskCount(), alone);
+  for (const TaskClass& c : program.classes) {
+    if (c.domain.size() != 3) continue;
+    std::set<uint64_t> keys;
+    for (const IndexVector& tile :
+         {IndexVector{7, 0, 0}, {7, 0, 1}, {7, 1, 0}, {7, 1, 1}}) {
+      ASSERT_TRUE(c.domain.Contains(tile)) << c.name;
+      const Create& create = c.creates[0];
+      keys.insert(
+          AffinityKey(program.arrays[create.array], Apply(create.map, tile)));
+    }
+    EXPECT_EQ(keys.size(), 4) << c.name;
   }
 }
 
