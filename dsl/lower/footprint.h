@@ -24,11 +24,14 @@ struct Footprint {
   // A run by points: what one process holds beside the numbers, in headers
   // of values, records of tasks and tables of results. In tiles 0.
   double beside = 0;
+  // All agents of such a run, which hold digests of labels that are gone, and
+  // two copies of each value.
+  double beside_on_agents = 0;
 };
 
-// Whether many points of `domain` read the same label by `map`. Then all of
-// them are woken when that label is there, and have a record each until they
-// have the rest.
+// Whether many points of `domain` read the same label by `map`. Agents wake all
+// of them when that label is there, and hold a record of each until it has the
+// rest; one process does so if the label begins them.
 bool IsSharedRead(const Domain& domain, const AffineMap& map);
 
 Footprint FootprintOf(const PointProgram& points);

@@ -1,10 +1,9 @@
 #include "runtime/exec/input_table.h"
 
-#include <algorithm>
 #include <mutex>
-#include <numeric>
-#include <tuple>
 #include <utility>
+
+#include "runtime/graph/use_order.h"
 
 namespace dogged {
 namespace {
@@ -47,18 +46,8 @@ InputTable::InputTable(const Relations& relations, const NeededTasks& needed,
       needed_(needed),
       stripe_bits_(StripeBitsFor(workers)),
       stripes_(size_t{1} << stripe_bits_) {
-  const std::vector<TaskClass>& classes = relations.program().classes;
-  std::vector<std::vector<bool>> is_injective;
-  for (const TaskClass& c : classes) is_injective.emplace_back(c.uses.size());
-  for (size_t a = 0; a < relations.program().arrays.size(); ++a) {
-    for (const Relations::Consumer& consumer :
-         relations.ConsumersOf(static_cast<int32_t>(a))) {
-      is_injective[consumer.task_class][consumer.use] =
-          consumer.inverse.IsInjective();
-    }
-  }
-  for (size_t c = 0; c < classes.size(); ++c) {
-    orders_.push_back(OrderOf(classes[c], is_injective[c]));
+  for (const TaskClass& c : relations.program().classes) {
+    orders_.push_back(RankUses(c));
   }
 }
 
@@ -73,33 +62,19 @@ InputTable::~InputTable() {
   }
 }
 
-InputTable::UseOrder InputTable::OrderOf(
-    const TaskClass& task_class, const std::vector<bool>& is_injective) {
-  UseOrder out;
-  out.uses.resize(task_class.uses.size());
-  std::iota(out.uses.begin(), out.uses.end(), 0);
-  const auto is_guarded = [&](int use) {
-    return !task_class.uses[use].guard.IsAlways();
-  };
-  const auto key = [&](int use) {
-    return std::tuple(!is_injective[use], is_guarded(use), use);
-  };
-  std::sort(out.uses.begin(), out.uses.end(),
-            [&](int a, int b) { return key(a) < key(b); });
-  out.ranks.resize(out.uses.size());
-  bool all_have_one_before = false;
-  for (size_t i = 0; i < out.uses.size(); ++i) {
-    const int use = out.uses[i];
-    out.ranks[use] = all_have_one_before ? Rank::kNotFirst
-                     : i == 0            ? Rank::kFirst
-                                         : Rank::kPerhapsFirst;
-    all_have_one_before = all_have_one_before || !is_guarded(use);
+InputTable::RankedUses InputTable::RankUses(const TaskClass& task_class) {
+  UseOrder order = OrderOfUses(task_class.domain, task_class.uses);
+  RankedUses out;
+  out.ranks.resize(task_class.uses.size(), Rank::kNotFirst);
+  for (int i = 0; i < order.first_count; ++i) {
+    out.ranks[order.uses[i]] = i == 0 ? Rank::kFirst : Rank::kPerhapsFirst;
   }
+  out.uses = std::move(order.uses);
   return out;
 }
 
 bool InputTable::IsFirst(const Task& task, int use) const {
-  const UseOrder& order = orders_[task.task_class];
+  const RankedUses& order = orders_[task.task_class];
   if (order.ranks[use] != Rank::kPerhapsFirst) {
     return order.ranks[use] == Rank::kFirst;
   }

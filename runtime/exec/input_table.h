@@ -85,12 +85,11 @@ class InputTable {
   // Whether a use is the first of the tasks that have it.
   enum class Rank : uint8_t { kFirst, kPerhapsFirst, kNotFirst };
   // Uses of a class, in the order in which a task looks them up.
-  struct UseOrder {
+  struct RankedUses {
     std::vector<int> uses;
     std::vector<Rank> ranks;  // by position of the use
   };
-  static UseOrder OrderOf(const TaskClass& task_class,
-                          const std::vector<bool>& is_injective);
+  static RankedUses RankUses(const TaskClass& task_class);
   Stripe& StripeOf(uint64_t group) {
     return stripes_[group >> (64 - stripe_bits_)];
   }
@@ -105,7 +104,7 @@ class InputTable {
 
   const Relations& relations_;
   const NeededTasks& needed_;
-  std::vector<UseOrder> orders_;  // by class
+  std::vector<RankedUses> orders_;  // by class
   const int stripe_bits_;
   std::vector<Stripe> stripes_;
 };

@@ -128,6 +128,10 @@ TEST(MemoryCheck, Sentence) {
                               "no bound is known; agents")));
   EXPECT_THAT(FootprintSentence({.in_use = 9, .unknown = "v"}),
               HasSubstr("in use meanwhile about 9 B and what is read of v, "));
+  EXPECT_THAT(
+      FootprintSentence({.in_use = 9, .beside = 3000, .beside_on_agents = 4e6}),
+      HasSubstr("about 9 B, and beside these 3.0 kB in one process, 4.0 MB on "
+                "agents, for each is a label; agents"));
 }
 
 }  // namespace

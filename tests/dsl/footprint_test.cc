@@ -30,7 +30,10 @@ TEST(Footprint, AStencilHasTwoTimeStepsInUse) {
     EXPECT_EQ(out.inputs, 0);
     EXPECT_EQ(out.unknown, "");
     // Labels of points take more than their numbers do.
-    EXPECT_EQ(out.beside, coalesce ? 0 : 400 * 1001 + 160 * 2 * 1001);
+    // Of a point's three reads one begins its task, and two are looked up.
+    EXPECT_EQ(out.beside, coalesce ? 0 : (440 + 160 + 200) * 1001);
+    EXPECT_EQ(out.beside_on_agents,
+              coalesce ? 0 : 1700 * 1001 + 200 * 51 * 1001);
     // Half of another time step; labels that are wanted twice are there once.
     options.selections = {"phi(0:499)(20)", "phi(10:20)(50)", "phi(:)(50)"};
     out = FactsOf(text, options).footprint;
@@ -86,11 +89,12 @@ result u
   EXPECT_EQ(out.results, 8 * 100);
   EXPECT_EQ(out.in_use, 0);
   EXPECT_EQ(out.inputs, 8 * 10);
-  EXPECT_EQ(out.beside, 400 * 100);
+  EXPECT_EQ(out.beside, 440 * 100);
 }
 
-// Tasks that have one of their inputs early wait for the others in records: all
-// that read a column of a factor, and all that read an array made before.
+// A task waits in a record from its first input on: a chain of updates at one
+// task at a time, however many read the pivot, and all that begin by an array
+// that is made before their own.
 TEST(Footprint, TasksThatWaitAreCounted) {
   const std::string text = R"(
 param N = 9
@@ -127,9 +131,9 @@ result z(N)(:)
   CompileOptions options = Options();
   options.coalesce = false;
   const Footprint out = FactsOf(text, options).footprint;
-  // Results; two versions of p, and two rows of x, y and z; step and filter.
+  // Results; labels of p, y and z, which are looked up; step, filter and sum.
   EXPECT_EQ(out.beside,
-            400 * 210 + 160 * (2 * 100 + 3 * 2 * 10) + 130 * (1000 + 100));
+            440 * 210 + 160 * (100 + 10 + 10) + 200 * (100 + 100 + 10));
 }
 
 TEST(Footprint, OfAWavefrontTwoRowsAreInUse) {

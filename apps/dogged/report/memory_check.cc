@@ -86,7 +86,7 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
   // Agents of a host share a value instead of copying it.
   const double copies = std::min(memory.replicas, agents.hosts);
   const double kept = copies * footprint.results;
-  const double in_use = copies * (footprint.in_use + footprint.beside);
+  const double in_use = copies * footprint.in_use + footprint.beside_on_agents;
   // The agent that takes the job has its inputs for all, and so has the client.
   const double inputs = footprint.inputs * agents.unbounded_share;
   double certain = agents.unbounded_share * kept + inputs;
@@ -144,8 +144,9 @@ std::string FootprintSentence(const dsl::Footprint& footprint) {
   }
   absl::StrAppend(&out, ", in use meanwhile ", absl::StrJoin(in_use, " and "));
   if (footprint.beside > 0) {
-    absl::StrAppend(&out, ", and ", Bytes1(footprint.beside),
-                    " beside these, for each is a label");
+    absl::StrAppend(&out, ", and beside these ", Bytes1(footprint.beside),
+                    " in one process, ", Bytes1(footprint.beside_on_agents),
+                    " on agents, for each is a label");
   }
   absl::StrAppend(&out, "; agents on several hosts keep two copies");
   return out;

@@ -55,10 +55,12 @@ void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
                  "--agents 1");
   }
   if (is_long) {
-    std::fprintf(
-        stderr, "; %s, and %s beside the values", PointCostText(*cost).c_str(),
-        HumanBytes(static_cast<int64_t>(program.facts.footprint.beside))
-            .c_str());
+    const dsl::Footprint& footprint = program.facts.footprint;
+    const double beside =
+        agents > 1 ? footprint.beside_on_agents : footprint.beside;
+    std::fprintf(stderr, "; %s, and %s beside the values",
+                 PointCostText(*cost).c_str(),
+                 HumanBytes(static_cast<int64_t>(beside)).c_str());
   }
   std::fprintf(stderr, "\n");
 }
