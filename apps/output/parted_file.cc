@@ -11,12 +11,15 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "apps/output/file.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
@@ -25,9 +28,10 @@
 namespace dogged {
 namespace {
 
-// The mark, and behind it the sign; all before the end of the header.
+// The mark, and behind it the sign; all before the end of a header.
 constexpr int64_t kMarkBytes = 64;
 constexpr int64_t kSignBytes = 64;
+static_assert(kMarkBytes + kSignBytes == kMarkedBytes);
 
 std::string MarkOf(const Digest& mark) {
   std::string out = absl::StrCat("dogged result ", mark.ToString(), "\n");
@@ -82,14 +86,13 @@ absl::Status ForEachRow(
   }
 }
 
-// The last byte behind a part, in a file of `bytes`; numbers come from
+// The part is within bytes [begin, bytes) of its file; numbers come from
 // elsewhere, and may be any.
-absl::Status CheckPart(const FilePart& part, int64_t bytes) {
+absl::Status CheckPart(const FilePart& part, int64_t begin, int64_t bytes) {
   const int rank = part.extents.size();
   bool is_sound = part.first.size() == rank && part.count.size() == rank &&
                   part.stride.size() == rank && part.element_bytes >= 1 &&
-                  part.element_bytes <= 8 &&
-                  part.offset >= kMarkBytes + kSignBytes;
+                  part.element_bytes <= 8 && part.offset >= begin;
   int64_t end = SaturatingAdd(part.offset, part.element_bytes);
   int64_t elements = part.element_bytes;
   for (int d = 0; is_sound && d < rank; ++d) {
@@ -158,6 +161,27 @@ bool IsSameFile(int one, int other) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
+// The marked file of which `path` names a file in the unfinished folder: a
+// chunk, "c" and numbers. None of other paths.
+std::optional<std::string> MarkedFileOf(const std::string& path) {
+  const std::string folder = absl::StrCat(kUnfinishedFolder, "/c");
+  const size_t at = path.rfind(folder);
+  if (at == std::string::npos) return std::nullopt;
+  absl::string_view rest = absl::string_view(path).substr(at + folder.size());
+  while (!rest.empty()) {
+    if (!absl::ConsumePrefix(&rest, "/")) return std::nullopt;
+    const size_t digits = std::min(rest.find('/'), rest.size());
+    if (digits == 0 || !std::all_of(rest.begin(), rest.begin() + digits,
+                                    absl::ascii_isdigit)) {
+      return std::nullopt;
+    }
+    rest.remove_prefix(digits);
+  }
+  return path.substr(0, at);
+}
+
+}  // namespace
+
 std::string AbsolutePath(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder =
@@ -169,7 +193,49 @@ std::string AbsolutePath(const std::string& path) {
   return absl::StrCat(real == nullptr ? folder : real.get(), "/", name);
 }
 
-}  // namespace
+absl::StatusOr<int> CreateMarked(absl::string_view path,
+                                 const std::string& target, mode_t mode,
+                                 const Digest& mark, std::string& name) {
+  name = absl::StrCat(UnfinishedPrefix(target), mark.ToString().substr(0, 12));
+  const int file = open(
+      name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  if (file < 0) return FileError(path, "cannot create", errno);
+  const auto failed = [&](const absl::Status& status) {
+    close(file);
+    unlink(name.c_str());
+    return status;
+  };
+  if (!MarkAsWritten(file)) {
+    return failed(FileError(path, "cannot create", EAGAIN));
+  }
+  std::string begin = MarkOf(mark);
+  begin.resize(kMarkedBytes, ' ');
+  const absl::Status written = WriteAt(file, path, begin, 0);
+  if (!written.ok()) return failed(written);
+  if (fsync(file) != 0) return failed(FileError(path, "cannot write", errno));
+  return file;
+}
+
+absl::Status CheckIsMarked(absl::string_view path, int marked,
+                           const std::string& name) {
+  const int again = open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (again < 0) return FileError(path, "cannot write", errno);
+  const bool is_ours = IsSameFile(marked, again);
+  close(again);
+  if (is_ours) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(path, ": somebody has put another file in its place"));
+}
+
+// Opened anew: a network file system looks at the file again only then.
+bool PartedOutput::HasSign(uint64_t number) const {
+  const int file = open(path().c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::string found(kSignBytes, '\0');
+  const absl::Status read = ReadAt(file, path(), kMarkBytes, found);
+  close(file);
+  return read.ok() && found == SignOf(number);
+}
 
 absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
                                               absl::string_view header,
@@ -185,16 +251,12 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
   RemoveStaleBeside(target);
-  std::string temporary =
-      absl::StrCat(UnfinishedPrefix(target), mark.ToString().substr(0, 12));
   // Agents may run as other users of the file's group.
   const mode_t mode = is_there ? status.st_mode & 07777 : 0666;
-  const int file =
-      open(temporary.c_str(),
-           O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (file < 0) return FileError(path, "cannot create", errno);
+  std::string temporary;
+  DOGGED_ASSIGN_OR_RETURN(const int file,
+                          CreateMarked(path, target, mode, mark, temporary));
   PartedFile out(path, std::move(target), std::move(temporary), header, file);
-  if (!MarkAsWritten(file)) return FileError(path, "cannot create", EAGAIN);
   const int64_t bytes = std::ssize(header) + data_bytes;
   // A full disk is found before anybody writes, where the file system can tell.
   const int room = posix_fallocate(file, 0, bytes);
@@ -204,7 +266,6 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
   if (ftruncate(file, bytes) != 0) {
     return FileError(path, "cannot write", errno);
   }
-  DOGGED_RETURN_IF_ERROR(WriteAt(file, path, MarkOf(mark), 0));
   if (fsync(file) != 0) return FileError(path, "cannot write", errno);
   return out;
 }
@@ -219,16 +280,6 @@ PartedFile::PartedFile(PartedFile&& other) noexcept
 PartedFile::~PartedFile() {
   if (descriptor_ >= 0) close(descriptor_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
-}
-
-// Opened anew: a network file system looks at the file again only then.
-bool PartedFile::HasSign(uint64_t number) const {
-  const int file = open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  std::string found(kSignBytes, '\0');
-  const absl::Status read = ReadAt(file, path_, kMarkBytes, found);
-  close(file);
-  return read.ok() && found == SignOf(number);
 }
 
 absl::Status PartedFile::Commit() {
@@ -256,34 +307,54 @@ absl::Status PartedFile::Commit() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<FileParts> FileParts::Open(const std::string& path,
-                                          const Digest& mark) {
-  const auto unseen = [&path](absl::string_view why) {
-    return absl::FailedPreconditionError(absl::StrCat(path, ": ", why));
-  };
+absl::StatusOr<FileParts> FileParts::OpenRegular(const std::string& path,
+                                                 int64_t bytes_min) {
   const int file = open(
       path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (file < 0) {
-    return unseen(std::generic_category().message(errno));
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": ", std::generic_category().message(errno)));
   }
   struct stat status = {};
+  FileParts out(path, file, 0);
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_size < kMarkBytes + kSignBytes) {
-    close(file);
-    return unseen("is no result file");
+      status.st_size < bytes_min) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": is no result file"));
   }
-  FileParts out(path, file, status.st_size);
-  std::string found(kMarkBytes, '\0');
-  const absl::Status read = ReadAt(file, path, 0, found);
-  if (!read.ok()) return unseen(read.message());
-  if (found != MarkOf(mark)) return unseen("is another file there");
+  out.bytes_ = status.st_size;
   return out;
+}
+
+absl::StatusOr<FileParts> FileParts::OpenMarked(const std::string& path,
+                                                const Digest& mark) {
+  DOGGED_ASSIGN_OR_RETURN(FileParts out, OpenRegular(path, kMarkedBytes));
+  std::string found(kMarkBytes, '\0');
+  const absl::Status read = ReadAt(out.descriptor_, path, 0, found);
+  if (read.ok() && found == MarkOf(mark)) return out;
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, ": ", read.ok() ? "is another file there" : read.message()));
+}
+
+absl::StatusOr<FileParts> FileParts::Open(const std::string& path,
+                                          const Digest& mark) {
+  const std::optional<std::string> marked = MarkedFileOf(path);
+  if (!marked.has_value()) return OpenMarked(path, mark);
+  DOGGED_RETURN_IF_ERROR(OpenMarked(*marked, mark).status());
+  DOGGED_ASSIGN_OR_RETURN(FileParts out, OpenRegular(path, 0));
+  out.begin_ = 0;
+  return out;
+}
+
+absl::Status FileParts::Check(const FilePart& part) const {
+  return CheckPart(part, begin_, bytes_);
 }
 
 FileParts::FileParts(FileParts&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      begin_(other.begin_) {}
 
 FileParts::~FileParts() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -292,7 +363,7 @@ FileParts::~FileParts() {
 absl::Status FileParts::CheckAll(const std::vector<FilePart>& parts) const {
   int64_t all = 0;
   for (const FilePart& part : parts) {
-    DOGGED_RETURN_IF_ERROR(CheckPart(part, bytes_));
+    DOGGED_RETURN_IF_ERROR(Check(part));
     int64_t bytes = part.element_bytes;
     for (const int64_t n : part.count) bytes = SaturatingMul(bytes, n);
     all = SaturatingAdd(all, bytes);
@@ -304,7 +375,7 @@ absl::Status FileParts::CheckAll(const std::vector<FilePart>& parts) const {
 absl::StatusOr<Digest> FileParts::Write(const FilePart& part,
                                         const Value& value,
                                         int64_t& not_finite) {
-  DOGGED_RETURN_IF_ERROR(CheckPart(part, bytes_));
+  DOGGED_RETURN_IF_ERROR(Check(part));
   if (value.IsNone() || value.IsSpilled() ||
       ElementBytes(value.type()) != part.element_bytes ||
       value.element_count() != ElementCount(part.extents)) {
@@ -324,7 +395,7 @@ absl::StatusOr<Digest> FileParts::Write(const FilePart& part,
 
 absl::StatusOr<Digest> FileParts::Read(const FilePart& part) {
   constexpr int64_t kReadMax = 1 << 20;
-  DOGGED_RETURN_IF_ERROR(CheckPart(part, bytes_));
+  DOGGED_RETURN_IF_ERROR(Check(part));
   const Rows rows = RowsOf(part);
   DigestStream digest;
   std::string piece;
@@ -342,6 +413,9 @@ absl::StatusOr<Digest> FileParts::Read(const FilePart& part) {
 }
 
 absl::Status FileParts::Sign(uint64_t number) {
+  if (begin_ < kMarkedBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": has no mark"));
+  }
   DOGGED_RETURN_IF_ERROR(
       WriteAt(descriptor_, path_, SignOf(number), kMarkBytes));
   return Sync();

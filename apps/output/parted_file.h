@@ -1,10 +1,17 @@
-// PartedFile: an .npy file that several processes write, each its parts, on a
-// file system that they share. While it is written it has a temporary name, and
-// begins with a mark in place of its header, and a file without one is nobody's
-// to write. A process that finds the mark may still have a copy of its own: so
-// it leaves a sign behind the mark, for the one that has made the file.
+// PartedOutput: an output that several processes write, each its parts, on a
+// file system that they share. While it is written it has a temporary name: a
+// marked file, which begins with a mark, and a file without one is nobody's to
+// write. A process that finds the mark may still have a copy of its own: so it
+// leaves a sign behind the mark, for the one that has made the file.
+//
+// Of an .npy file (PartedFile) the parts go into the marked file itself, behind
+// mark and sign, which its header replaces in the end. Of a folder of chunks
+// (CreatePartedZarr) they go into files that are in the unfinished folder
+// of the marked file (kUnfinishedFolder): "c/1/0" and the like, made before.
 #ifndef DOGGED_APPS_OUTPUT_PARTED_FILE_H_
 #define DOGGED_APPS_OUTPUT_PARTED_FILE_H_
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
@@ -19,8 +26,35 @@
 
 namespace dogged {
 
-// The writer's side, which makes the file and gives it its name.
-class PartedFile {
+// Bytes of mark and sign, with which a marked file begins.
+inline constexpr int64_t kMarkedBytes = 128;
+
+// The side that makes the output and gives it its name.
+class PartedOutput {
+ public:
+  virtual ~PartedOutput() = default;
+  // Of the marked file: absolute, links followed; temporary.
+  virtual const std::string& path() const = 0;
+  // Whether somebody else's Sign(number) is to be seen here.
+  bool HasSign(uint64_t number) const;
+  // All parts are there: the output gets its name. Errors: as FileError; it is
+  // removed then. kDataLoss if its temporary name is another file's.
+  virtual absl::Status Commit() = 0;
+};
+
+// A marked file beside `target`, absolute, that this process has open; `path`
+// is what the user calls the target. Its `name` is new. Errors: as FileError.
+absl::StatusOr<int> CreateMarked(absl::string_view path,
+                                 const std::string& target, mode_t mode,
+                                 const Digest& mark, std::string& name);
+// Errors: kDataLoss if the marked file that is open is not the one that has the
+// name any more: in some folders anybody can put another one there.
+absl::Status CheckIsMarked(absl::string_view path, int marked,
+                           const std::string& name);
+// `path` without symbolic links in its folder, from the root on.
+std::string AbsolutePath(const std::string& path);
+
+class PartedFile : public PartedOutput {
  public:
   // Room for `data_bytes` behind `header`, which has 128 bytes at least.
   // Errors: as FileWriter::Create(); kResourceExhausted without room for all of
@@ -31,15 +65,10 @@ class PartedFile {
                                            const Digest& mark);
   PartedFile(PartedFile&& other) noexcept;
   PartedFile& operator=(PartedFile&&) = delete;
-  ~PartedFile();
+  ~PartedFile() override;
 
-  // Absolute, links followed; temporary.
-  const std::string& path() const { return temporary_; }
-  // Whether somebody else's Sign(number) is to be seen here.
-  bool HasSign(uint64_t number) const;
-  // All parts are there: header and name. Errors: as FileError; the file is
-  // removed then. kDataLoss if its temporary name is another file's.
-  absl::Status Commit();
+  const std::string& path() const override { return temporary_; }
+  absl::Status Commit() override;
 
  private:
   PartedFile(absl::string_view path, std::string target, std::string temporary,
@@ -59,6 +88,8 @@ class PartedFile {
 // The side of those who write parts, and read them again.
 class FileParts {
  public:
+  // `path` is that of a marked file, or of a file in its unfinished folder.
+  //
   // Errors: kFailedPrecondition if no file with that mark is to be seen there,
   // and why.
   static absl::StatusOr<FileParts> Open(const std::string& path,
@@ -85,9 +116,18 @@ class FileParts {
  private:
   FileParts(std::string path, int descriptor, int64_t bytes)
       : path_(std::move(path)), descriptor_(descriptor), bytes_(bytes) {}
+  // As Open(), of the marked file alone.
+  static absl::StatusOr<FileParts> OpenMarked(const std::string& path,
+                                              const Digest& mark);
+  // A regular file of `bytes_min` at least. Errors: kFailedPrecondition.
+  static absl::StatusOr<FileParts> OpenRegular(const std::string& path,
+                                               int64_t bytes_min);
+  // As CheckAll(), of one part.
+  absl::Status Check(const FilePart& part) const;
   std::string path_;
   int descriptor_;
   int64_t bytes_;
+  int64_t begin_ = kMarkedBytes;  // parts begin here, or behind
 };
 
 // The answer to a request, once that is done.

@@ -184,6 +184,12 @@ class StoreBeside {
     std::string name;
     const int file = OpenBeside(place.target, 0600, name);
     if (file < 0) return FileError(path, "cannot create", errno);
+    return MakeFolder(path, place, file, std::move(name));
+  }
+  // Of a file that is there, `name`, open as `file`.
+  static absl::StatusOr<StoreBeside> MakeFolder(absl::string_view path,
+                                                const Place& place, int file,
+                                                std::string name) {
     StoreBeside out(place.target, std::move(name), file);
     const std::string folder = out.folder();
     const mode_t mode = place.mode.value_or(0777);
@@ -205,6 +211,8 @@ class StoreBeside {
     close(file_);
   }
 
+  const std::string& name() const { return name_; }
+  int file() const { return file_; }
   std::string folder() const { return absl::StrCat(name_, kUnfinishedFolder); }
   std::string former() const { return absl::StrCat(name_, kFormerFolder); }
 
@@ -229,14 +237,107 @@ absl::Status Sync(absl::string_view path, const std::string& name) {
                    : FileError(path, "cannot write", system_error);
 }
 
+// UnfinishedStore: a folder that is filled with chunks, and takes its place
+// once they are there.
+class UnfinishedStore {
+ public:
+  UnfinishedStore(absl::string_view path, Place place, StoreBeside beside)
+      : path_(path),
+        place_(std::move(place)),
+        beside_(std::move(beside)),
+        folder_(beside_.folder()) {}
+  const std::string& path() const { return path_; }  // as the user wrote it
+  const std::string& folder() const { return folder_; }
+  const StoreBeside& beside() const { return beside_; }
+
+  // Errors: as FileError.
+  absl::Status Finish(const ArrayDescription& description, const Shape& chunk) {
+    const std::string metadata = MetadataOf(description, chunk);
+    const absl::string_view pieces[] = {metadata};
+    DOGGED_RETURN_IF_ERROR(
+        Named(WriteWholeFile(absl::StrCat(folder_, "/", kMetadata), pieces)));
+    DOGGED_RETURN_IF_ERROR(SyncAll());
+    return TakePlace();
+  }
+
+ private:
+  // Errors name the store, not the file in it.
+  absl::Status Named(const absl::Status& status) const {
+    if (status.ok()) return status;
+    std::string text(status.message());
+    const size_t begin = text.find(folder_);
+    if (begin != std::string::npos) {
+      text.replace(begin, folder_.size(), path_);
+    }
+    return absl::Status(status.code(), text);
+  }
+
+  absl::Status SyncAll() const {
+    std::error_code error;
+    auto entry = fs::recursive_directory_iterator(folder_, error);
+    for (; !error && entry != fs::end(entry); entry.increment(error)) {
+      DOGGED_RETURN_IF_ERROR(Sync(path_, entry->path().string()));
+    }
+    if (error) return FileError(path_, "cannot write", error.value());
+    return Sync(path_, folder_);
+  }
+
+  absl::Status TakePlace() {
+    const char* const from = folder_.c_str();
+    const char* const to = place_.target.c_str();
+    // Somebody may have put something else there since it was created.
+    DOGGED_ASSIGN_OR_RETURN(const Place now, PlaceOf(place_.target));
+    if (!now.mode.has_value()) {
+      return rename(from, to) == 0 ? absl::OkStatus()
+                                   : FileError(path_, "cannot create", errno);
+    }
+    // The former store has the temporary name then, and goes with `beside_`.
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+      return absl::OkStatus();
+    }
+    // Some file systems can't exchange names. If the second step fails, or this
+    // process is killed before it, the former store goes back.
+    const bool is_moved = rename(to, beside_.former().c_str()) == 0;
+    if (is_moved && rename(from, to) == 0) return absl::OkStatus();
+    return FileError(path_, "cannot replace", errno);
+  }
+
+  const std::string path_;
+  const Place place_;
+  const StoreBeside beside_;
+  const std::string folder_;
+};
+
+// To an open file that the user calls `shown`. Errors: as FileError.
+absl::Status WriteAllAt(int file, absl::string_view shown, int64_t offset,
+                        absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = pwrite(file, bytes.data(), bytes.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return FileError(shown, "cannot write", errno);
+    bytes.remove_prefix(static_cast<size_t>(n));
+    offset += n;
+  }
+  return absl::OkStatus();
+}
+
+// Makes the folders that a chunk is in. Errors: as FileError.
+absl::Status MakeFoldersOf(const std::string& chunk,
+                           const UnfinishedStore& store) {
+  for (size_t at = chunk.find('/', 1); at != std::string::npos;
+       at = chunk.find('/', at + 1)) {
+    std::error_code error;
+    fs::create_directory(store.folder() + chunk.substr(0, at), error);
+    if (error) return FileError(store.path(), "cannot write", error.value());
+  }
+  return absl::OkStatus();
+}
+
 class ZarrStore : public ArrayFile {
  public:
   ZarrStore(absl::string_view path, Place place, StoreBeside beside,
             const ArrayDescription& description)
-      : path_(path),
-        place_(std::move(place)),
-        beside_(std::move(beside)),
-        temporary_(beside_.folder()),
+      : store_(path, std::move(place), std::move(beside)),
         description_(description),
         chunk_(ChunkShape(description.type, description.shape)) {
     const Shape& shape = description.shape;
@@ -271,26 +372,10 @@ class ZarrStore : public ArrayFile {
 
   absl::Status Commit() override {
     DOGGED_RETURN_IF_ERROR(CloseChunk());
-    const std::string metadata = MetadataOf(description_, chunk_);
-    const absl::string_view pieces[] = {metadata};
-    DOGGED_RETURN_IF_ERROR(Named(
-        WriteWholeFile(absl::StrCat(temporary_, "/", kMetadata), pieces)));
-    DOGGED_RETURN_IF_ERROR(SyncAll());
-    return TakePlace();
+    return store_.Finish(description_, chunk_);
   }
 
  private:
-  // Errors name the store, not the file in it.
-  absl::Status Named(const absl::Status& status) const {
-    if (status.ok()) return status;
-    std::string text(status.message());
-    const size_t begin = text.find(temporary_);
-    if (begin != std::string::npos) {
-      text.replace(begin, temporary_.size(), path_);
-    }
-    return absl::Status(status.code(), text);
-  }
-
   int64_t Extent(const Shape& shape) const {
     return shape.empty() ? 1 : shape[split_];
   }
@@ -312,14 +397,9 @@ class ZarrStore : public ArrayFile {
                             : outer % description_.shape[d];
       if (d < split_) outer /= description_.shape[d];
     }
-    chunk_name_ = "/c";
-    std::error_code error;
-    for (const int64_t place : at) {
-      fs::create_directory(temporary_ + chunk_name_, error);
-      if (error) return FileError(path_, "cannot write", error.value());
-      absl::StrAppend(&chunk_name_, "/", place);
-    }
-    descriptor_ = open((temporary_ + chunk_name_).c_str(),
+    chunk_name_ = ChunkName(at);
+    DOGGED_RETURN_IF_ERROR(MakeFoldersOf(chunk_name_, store_));
+    descriptor_ = open((store_.folder() + chunk_name_).c_str(),
                        O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     struct stat status = {};
     if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
@@ -331,14 +411,7 @@ class ZarrStore : public ArrayFile {
   }
 
   absl::Status WriteToChunk(int64_t offset, absl::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = pwrite(descriptor_, bytes.data(), bytes.size(), offset);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return ChunkError();
-      bytes.remove_prefix(static_cast<size_t>(n));
-      offset += n;
-    }
-    return absl::OkStatus();
+    return WriteAllAt(descriptor_, store_.path() + chunk_name_, offset, bytes);
   }
 
   absl::Status CloseChunk() {
@@ -350,43 +423,10 @@ class ZarrStore : public ArrayFile {
   }
 
   absl::Status ChunkError() const {
-    return FileError(path_ + chunk_name_, "cannot write", errno);
+    return FileError(store_.path() + chunk_name_, "cannot write", errno);
   }
 
-  absl::Status SyncAll() const {
-    std::error_code error;
-    auto entry = fs::recursive_directory_iterator(temporary_, error);
-    for (; !error && entry != fs::end(entry); entry.increment(error)) {
-      DOGGED_RETURN_IF_ERROR(Sync(path_, entry->path().string()));
-    }
-    if (error) return FileError(path_, "cannot write", error.value());
-    return Sync(path_, temporary_);
-  }
-
-  absl::Status TakePlace() {
-    const char* const from = temporary_.c_str();
-    const char* const to = place_.target.c_str();
-    // Somebody may have put something else there since it was created.
-    DOGGED_ASSIGN_OR_RETURN(const Place now, PlaceOf(place_.target));
-    if (!now.mode.has_value()) {
-      return rename(from, to) == 0 ? absl::OkStatus()
-                                   : FileError(path_, "cannot create", errno);
-    }
-    // The former store has the temporary name then, and goes with `beside_`.
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
-      return absl::OkStatus();
-    }
-    // Some file systems can't exchange names. If the second step fails, or this
-    // process is killed before it, the former store goes back.
-    const bool is_moved = rename(to, beside_.former().c_str()) == 0;
-    if (is_moved && rename(from, to) == 0) return absl::OkStatus();
-    return FileError(path_, "cannot replace", errno);
-  }
-
-  const std::string path_;  // as the user wrote it
-  const Place place_;
-  const StoreBeside beside_;
-  const std::string temporary_;  // the folder that is filled
+  UnfinishedStore store_;
   const ArrayDescription description_;
   const Shape chunk_;
   // Chunks are parts along this dimension, single places along those before,
@@ -400,7 +440,113 @@ class ZarrStore : public ArrayFile {
   std::string chunk_name_;  // in the store: "/c/0/3"
 };
 
+// The store that several processes write.
+class PartedStore : public PartedOutput {
+ public:
+  PartedStore(absl::string_view path, Place place, StoreBeside beside,
+              const ArrayDescription& description, const Shape& chunk)
+      : store_(path, std::move(place), std::move(beside)),
+        description_(description),
+        chunk_(chunk) {}
+
+  // The files of all chunks. Errors: as FileError.
+  absl::Status MakeChunks() const {
+    const Shape& shape = description_.shape;
+    if (ElementCount(shape) == 0) return absl::OkStatus();
+    IndexVector at = shape;
+    for (int d = 0; d < at.size(); ++d) at[d] = 0;
+    while (true) {
+      DOGGED_RETURN_IF_ERROR(MakeChunk(at));
+      int d = at.size() - 1;
+      while (d >= 0 && ++at[d] * chunk_[d] >= shape[d]) at[d--] = 0;
+      if (d < 0) return absl::OkStatus();
+    }
+  }
+
+  const std::string& path() const override { return store_.beside().name(); }
+  absl::Status Commit() override {
+    DOGGED_RETURN_IF_ERROR(CheckIsMarked(store_.path(), store_.beside().file(),
+                                         store_.beside().name()));
+    return store_.Finish(description_, chunk_);
+  }
+
+ private:
+  absl::Status MakeChunk(const IndexVector& at) const {
+    const std::string name = ChunkName(at);
+    const std::string shown = store_.path() + name;
+    DOGGED_RETURN_IF_ERROR(MakeFoldersOf(name, store_));
+    const int file =
+        open((store_.folder() + name).c_str(),
+             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file < 0) return FileError(shown, "cannot create", errno);
+    const absl::Status filled = FillChunk(at, file, shown);
+    if (close(file) == 0 || !filled.ok()) return filled;
+    return FileError(shown, "cannot write", errno);
+  }
+
+  // A chunk has its whole shape, also where the array ends in it.
+  absl::Status FillChunk(const IndexVector& at, int file,
+                         const std::string& shown) const {
+    const int64_t bytes =
+        ElementCount(chunk_) * ElementBytes(description_.type);
+    // A full disk is found before anybody writes, where the file system can
+    // tell.
+    const int room = posix_fallocate(file, 0, bytes);
+    if (room != 0 && room != EINVAL && room != EOPNOTSUPP) {
+      return FileError(shown, "cannot write", room);
+    }
+    if (ftruncate(file, bytes) != 0) {
+      return FileError(shown, "cannot write", errno);
+    }
+    IndexVector inside = chunk_;  // extents of the array's part of it
+    for (int d = 0; d < at.size(); ++d) {
+      inside[d] =
+          std::min(chunk_[d], description_.shape[d] - at[d] * chunk_[d]);
+    }
+    return inside == chunk_ ? absl::OkStatus()
+                            : FillBeyond(inside, file, shown);
+  }
+
+  // Zero, as there may be no label, within `inside`; fill beyond it.
+  absl::Status FillBeyond(const IndexVector& inside, int file,
+                          const std::string& shown) const {
+    constexpr size_t kPieceMax = 1 << 20;
+    const auto element = static_cast<size_t>(ElementBytes(description_.type));
+    const std::string fill =
+        FillOf(description_.type, ElementBytes(description_.type));
+    const int64_t count = ElementCount(chunk_);
+    IndexVector place = chunk_;
+    for (int d = 0; d < place.size(); ++d) place[d] = 0;
+    std::string piece;
+    int64_t offset = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      bool is_inside = true;
+      for (int d = 0; d < place.size(); ++d) {
+        is_inside = is_inside && place[d] < inside[d];
+      }
+      is_inside ? piece.append(element, '\0') : piece.append(fill);
+      int d = place.size() - 1;
+      while (d >= 0 && ++place[d] == chunk_[d]) place[d--] = 0;
+      if (piece.size() < kPieceMax && i + 1 < count) continue;
+      DOGGED_RETURN_IF_ERROR(WriteAllAt(file, shown, offset, piece));
+      offset += std::ssize(piece);
+      piece.clear();
+    }
+    return absl::OkStatus();
+  }
+
+  UnfinishedStore store_;
+  const ArrayDescription description_;
+  const Shape chunk_;
+};
+
 }  // namespace
+
+std::string ChunkName(const IndexVector& at) {
+  std::string out = "/c";
+  for (const int64_t place : at) absl::StrAppend(&out, "/", place);
+  return out;
+}
 
 Shape ChunkShape(ElementType type, const Shape& shape) {
   Shape out = shape;
@@ -432,6 +578,26 @@ absl::StatusOr<std::unique_ptr<ArrayFile>> CreateZarr(
   DOGGED_ASSIGN_OR_RETURN(StoreBeside beside, StoreBeside::Make(path, place));
   return std::make_unique<ZarrStore>(path, std::move(place), std::move(beside),
                                      description);
+}
+
+absl::StatusOr<std::unique_ptr<PartedOutput>> CreatePartedZarr(
+    absl::string_view path, const ArrayDescription& description,
+    const Shape& chunk, const Digest& mark) {
+  // As of CreateZarr().
+  RemoveStaleBeside(ResolveLinks(std::string(path)));
+  DOGGED_ASSIGN_OR_RETURN(Place place, PlaceOf(path));
+  if (!place.mode.has_value()) place.target = AbsolutePath(place.target);
+  std::string name;
+  // Agents may run as other users of the file's group.
+  DOGGED_ASSIGN_OR_RETURN(const int file,
+                          CreateMarked(path, place.target, 0666, mark, name));
+  DOGGED_ASSIGN_OR_RETURN(
+      StoreBeside beside,
+      StoreBeside::MakeFolder(path, place, file, std::move(name)));
+  auto out = std::make_unique<PartedStore>(
+      path, std::move(place), std::move(beside), description, chunk);
+  DOGGED_RETURN_IF_ERROR(out->MakeChunks());
+  return out;
 }
 
 }  // namespace dogged

@@ -6,11 +6,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "apps/output/array_file.h"
+#include "apps/output/parted_file.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/label.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
@@ -35,6 +39,16 @@ absl::Status CheckStoreWritable(absl::string_view path);
 // array ends in.
 absl::StatusOr<std::unique_ptr<ArrayFile>> CreateZarr(
     absl::string_view path, const ArrayDescription& description);
+
+// Of chunk number `at` by dimension, in a store: "/c/0/3".
+std::string ChunkName(const IndexVector& at);
+
+// A store that several processes write, each its parts of chunks. The files of
+// all chunks, of shape `chunk`, are there from the begin, as large as they will
+// be. Errors: as CreateZarr(); kResourceExhausted without room for all of it.
+absl::StatusOr<std::unique_ptr<PartedOutput>> CreatePartedZarr(
+    absl::string_view path, const ArrayDescription& description,
+    const Shape& chunk, const Digest& mark);
 
 }  // namespace dogged
 

@@ -20,13 +20,13 @@ from standing import Standing
 
 DOGGED, SOURCE, CASE = os.path.abspath(sys.argv[1]), *sys.argv[2:4]
 
-# The fate of bytes behind the header.
+# The fate of bytes behind mark and sign, or in chunks.
 PRELOADED = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <unistd.h>
 ssize_t pwrite(int fd, const void* data, size_t size, off_t offset) {
-  if (offset >= 128) DO
+  if (offset >= 128 || size > 128) DO
   ssize_t (*next)(int, const void*, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
   return next(fd, data, size, offset);
 }
@@ -161,7 +161,7 @@ def case_values():
                        "reduce total(j) = sum(v(i)(j)) for j = 0:3 "
                        "over i = 0:N-1\nresult total(:)\n")
         folder.expect(cluster, submitted(cluster, number), "total", " agent")
-        check("no word of the picture", "is no .npy file; it comes by way of "
+        check("no word of the picture", "is no .npy file or .zarr store; it comes by way of "
               "this command" in done.stderr, done.stderr)
         done = ran("fetch", heat, "--output-to", "agents", "--cluster",
                    cluster.addresses[0], expect=2)
@@ -311,7 +311,7 @@ def case_run():
         expect("written by 1 agent\n", "--agents", "1")
         done = expect("check: matches", "--agents", "2", "--check", "--output",
                       f"{selection}={folder.path('u.png')}")
-        check("no word of the picture", "is no .npy file; it comes by way of "
+        check("no word of the picture", "is no .npy file or .zarr store; it comes by way of "
               "this command" in done.stderr, done.stderr)
         check("not the array", "written by 2 agents" in done.stderr,
               done.stderr)
@@ -393,6 +393,146 @@ def case_run_killed():
             f"u(:)(:)(T)={folder.path('own.npy')}")
         check("other bytes", content(folder.path("u.npy")) ==
               content(folder.path("own.npy")), words)
+
+
+def described(path):
+    with open(os.path.join(path, "zarr.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def stored(path):
+    """The array of a store, from its chunks as they are; and their shape."""
+    import numpy
+    meta = described(path)
+    shape = meta["shape"]
+    chunk = meta["chunk_grid"]["configuration"]["chunk_shape"]
+    out = numpy.zeros(shape, meta["data_type"])
+    counts = [-(-n // c) for n, c in zip(shape, chunk)]
+    for at in numpy.ndindex(*counts):
+        name = os.path.join(path, "c", *map(str, at))
+        block = numpy.fromfile(name, meta["data_type"]).reshape(chunk)
+        place = tuple(slice(i * c, min((i + 1) * c, n))
+                      for i, c, n in zip(at, chunk, shape))
+        out[place] = block[tuple(slice(0, p.stop - p.start) for p in place)]
+        # A chunk has its whole shape, and fill where the array has ended.
+        block[tuple(slice(0, p.stop - p.start) for p in place)] = numpy.nan
+        check("no fill", numpy.isnan(block).all(), name)
+    return out, chunk
+
+
+def case_zarr():
+    """Stores: a chunk a block, or rows where blocks are small or stand in no
+    grid; whole and in part; in place of a former one; by fetch and run."""
+    import numpy
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        at = cluster.addresses[0]
+        store = folder.path("u.zarr")
+
+        def expect(job, selection, chunks=None):
+            done = ran("fetch", job, f"{selection}={store}", "--output-to",
+                       "agents", "--cluster", at, "--json")
+            ran("fetch", job, f"{selection}={folder.path('own.npy')}",
+                f"{selection}={folder.path('own.zarr')}", "--cluster", at)
+            check("not by agents", "written by " in done.stderr, done.stderr)
+            array, chunk = stored(store)
+            expected = numpy.load(folder.path("own.npy"))
+            check(f"{selection}: other numbers",
+                  array.tobytes() == expected.tobytes() and
+                  array.shape == expected.shape)
+            for key in ("attributes", "dimension_names", "shape"):
+                check(f"other {key}", described(store).get(key) ==
+                      described(folder.path("own.zarr")).get(key))
+            check(f"chunks: {chunk}", chunks is None or chunk == chunks)
+            check("left behind", sorted(os.listdir(folder.at.name)) ==
+                  ["own.npy", "own.zarr", "u.zarr"])
+
+        heat = submitted(cluster, app("heat2d"), "-D", "N=700", "-D", "T=20")
+        for part in ("u(:)(:)(T)", "u(3)(:)(T)", "u(10:500)(7:7)(T)", "u"):
+            expect(heat, part)
+        blocks = submitted(cluster, app("cholesky"), "-D", "N=900",
+                           "-D", "NB=200")
+        expect(blocks, "L", [200, 200])
+        small = submitted(cluster, app("cholesky"), "-D", "N=500",
+                          "-D", "NB=90")
+        expect(small, "L")
+        expect(small, "L(4)(0:3)")
+        done = ran("run", app("heat2d"), "-D", "N=700", "-D", "T=20",
+                   "--agents", "2", "--output", f"u(:)(:)(T)={store}",
+                   "--output-to", "agents")
+        check("not by two", "written by 2 agents" in done.stderr, done.stderr)
+        ran("fetch", heat, f"u(:)(:)(T)={folder.path('own.npy')}", "--cluster",
+            at)
+        check("other numbers of run", stored(store)[0].tobytes() ==
+              numpy.load(folder.path("own.npy")).tobytes())
+        # A folder that is no store is nobody's to replace.
+        os.mkdir(folder.path("other.zarr"))
+        done = ran("fetch", heat, f"u={folder.path('other.zarr')}",
+                   "--output-to", "agents", "--cluster", at, expect=2)
+        check("words", "without a zarr.json" in done.stderr, done.stderr)
+
+
+def case_zarr_killed():
+    """An agent that is killed while it writes chunks, and one that loses what
+    it writes."""
+    import numpy
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start()
+        cluster.start(env=folder.preloaded(NEVER_WRITES))
+        heat = [app("heat2d"), "-D", "N=1500", "-D", "T=10"]
+        run = subprocess.Popen(
+            [DOGGED, "run", *heat, "--output",
+             f"u(:)(:)(T)={folder.path('u.zarr')}", "--output-to", "agents",
+             "--cluster", cluster.addresses[0]],
+            stderr=subprocess.PIPE, text=True)
+        # Until the third one has said that it sees the store.
+        while not any(b"seen 3" in sign_in(folder.path(f))
+                      for f in os.listdir(folder.at.name)
+                      if ".part-" in f and not f.endswith("-new")):
+            check("it is over", run.poll() is None)
+        cluster.agents[2].kill()
+        words = run.communicate(timeout=120)[1]
+        check("exit status", run.returncode == 0, words)
+        check("not by two", "written by 2 agents" in words, words)
+        own = folder.path("own.npy")
+        ran("run", *heat, "--agents", "2", "--output", f"u(:)(:)(T)={own}")
+        check("other numbers", stored(folder.path("u.zarr"))[0].tobytes() ==
+              numpy.load(own).tobytes(), words)
+    with Folder() as folder, Standing(DOGGED) as cluster:
+        cluster.start()
+        cluster.start(env=folder.preloaded(LOSES_WRITES))
+        done = ran("run", *heat, "--output",
+                   f"u(:)(:)(T)={folder.path('u.zarr')}", "--output-to",
+                   "agents", "--cluster", cluster.addresses[0])
+        check("not lost", "a part reads otherwise than it was written" in
+              done.stderr and "by way of this command" in done.stderr,
+              done.stderr)
+        own = folder.path("own.npy")
+        ran("run", *heat, "--agents", "2", "--output", f"u(:)(:)(T)={own}")
+        check("other numbers", stored(folder.path("u.zarr"))[0].tobytes() ==
+              numpy.load(own).tobytes(), done.stderr)
+
+
+def case_zarr_full():
+    """No room for a store: said before anybody writes, and the former one
+    stays."""
+    with Folder() as folder:
+        small = folder.path("small")
+        os.mkdir(small)
+        wrapped = folder.wrapped("mount -t tmpfs -o size=1m none FOLDER", small)
+        with Standing(DOGGED) as cluster:
+            cluster.start()
+            heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
+                             "T=10")
+            done = subprocess.run(
+                [wrapped, "fetch", heat, f"u={small}/u.zarr", "--output-to",
+                 "agents", "--cluster", cluster.addresses[0]],
+                capture_output=True, text=True, timeout=60)
+            check("exit status", done.returncode == 5, done.stderr)
+            check("words", "No space left" in done.stderr, done.stderr)
+            folder.expect(cluster, heat, "u(:)(:)(T)", "by 1 agent")
 
 
 globals()["case_" + CASE]()

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "tests/output/temporary_folder.h"
@@ -320,6 +323,60 @@ TEST(Zarr, AWriteThatFailsHalfwayLeavesTheOldStore) {
   EXPECT_EQ(wait_status, 0);
   EXPECT_EQ(ContentOf(path + "/c/0"), Bytes(5, 'a'));
   EXPECT_EQ(folder.FileCount(), 1);
+}
+
+// Chunks of 2 x 3 of an array of 3 x 4: two end beyond it.
+TEST(PartedStore, HasPartsOfItsChunks) {
+  constexpr Digest kMark{.low = 1, .high = 2};
+  const TemporaryFolder folder;
+  const std::string path = folder / "u.zarr";
+  auto store = CreatePartedZarr(path, Doubles({3, 4}), {2, 3}, kMark).value();
+  const std::string chunks = store->path() + "-new";
+  Value value = Value::Allocate(ElementType::kDouble, {1, 4});
+  std::fill_n(value.mutable_span<double>().data(), 4, 7.0);
+  value.Seal();
+  int64_t not_finite = 0;
+  // The last row's first three numbers.
+  FilePart part{
+      .extents = {1, 4}, .first = {0, 0}, .count = {1, 3}, .stride = {24, 8}};
+  {
+    FileParts parts =
+        FileParts::Open(chunks + ChunkName({1, 0}), kMark).value();
+    const Digest written = parts.Write(part, value, not_finite).value();
+    EXPECT_EQ(parts.Read(part).value(), written);
+    part.offset = 32;
+    EXPECT_EQ(parts.Write(part, value, not_finite).status().code(),
+              absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(parts.Sign(3).code(), absl::StatusCode::kInvalidArgument);
+  }
+  // Nothing else is opened by the mark, nor a chunk by another one.
+  for (const char* const name :
+       {"", "/zarr.json", "/c/../c/1/0", "/c/1/0/x", "/c/", "/c/2/0", "/c/1"}) {
+    EXPECT_EQ(FileParts::Open(chunks + name, kMark).status().code(),
+              absl::StatusCode::kFailedPrecondition)
+        << name;
+  }
+  EXPECT_EQ(FileParts::Open(chunks + "/c/1/0", {.low = 1}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(FileParts::Open(store->path(), kMark).value().Sign(5).ok());
+  EXPECT_TRUE(store->HasSign(5));
+  ASSERT_TRUE(store->Commit().ok());
+  store.reset();
+  const auto numbers = [&](const std::string& name) {
+    std::vector<double> out(6);
+    std::ifstream in(path + name, std::ios::binary);
+    in.read(reinterpret_cast<char*>(out.data()), 48);
+    return out;
+  };
+  EXPECT_THAT(numbers("/c/1/0"),
+              ::testing::ElementsAre(7, 7, 7, ::testing::IsNan(),
+                                     ::testing::IsNan(), ::testing::IsNan()));
+  EXPECT_THAT(numbers("/c/0/1"),
+              ::testing::ElementsAre(0, ::testing::IsNan(), ::testing::IsNan(),
+                                     0, ::testing::IsNan(), ::testing::IsNan()))
+      << "zero where there was no part";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / ""), {}),
+            1);
 }
 
 }  // namespace

@@ -84,6 +84,27 @@ bool IsTurned(const Output& output, const Selection& selection,
              : selection.indices.back().kind != SelectedIndex::Kind::kOne;
 }
 
+ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
+                               const ResultView& view,
+                               const WrittenOutput& written) {
+  ArrayDescription out{.type = written.type,
+                       .shape = written.shape,
+                       .array = written.array,
+                       .labels = written.labels,
+                       .names = {},
+                       .indices = {}};
+  if (output.labels.has_blocks) return out;
+  out.indices = AxesOf(output, selection, view);
+  out.names = NamesOf(output, selection, view);
+  if (IsTurned(output, selection, view)) {
+    TurnLastFirst(out.names);
+    TurnLastFirst(out.indices.first);
+    TurnLastFirst(out.indices.step);
+    TurnLastFirst(out.indices.axes);
+  }
+  return out;
+}
+
 ResultView Narrowed(ResultView view, const Selection& selection) {
   for (size_t d = 0; d < selection.indices.size(); ++d) {
     const SelectedIndex& index = selection.indices[d];

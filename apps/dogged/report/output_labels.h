@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/dogged/report/outputs.h"
+#include "apps/output/array_file.h"
 #include "apps/output/selection.h"
 #include "runtime/graph/program.h"
 
@@ -26,6 +27,11 @@ std::vector<std::string> NamesOf(const Output& output,
 // Whether the output's last dimension, which is time, goes before the others.
 bool IsTurned(const Output& output, const Selection& selection,
               const ResultView& view);
+// The array of an output: its dimensions are the indices that vary, where
+// labels are numbers.
+ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
+                               const ResultView& view,
+                               const WrittenOutput& written);
 // The view of the selected labels alone, where each is a block: how blocks are
 // put together depends on how many indices vary.
 ResultView Narrowed(ResultView view, const Selection& selection);

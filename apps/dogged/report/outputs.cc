@@ -55,29 +55,6 @@ absl::Status WriteValue(const Selection& selection, const Value& value,
              : WriteVti(selection.path, value, selection.array, indices);
 }
 
-// The array of an output: its dimensions are the indices that vary, where
-// labels are numbers.
-ArrayDescription DescriptionOf(const Output& output, const Selection& selection,
-                               const ResultView& view,
-                               const WrittenOutput& written) {
-  ArrayDescription out{.type = written.type,
-                       .shape = written.shape,
-                       .array = written.array,
-                       .labels = written.labels,
-                       .names = {},
-                       .indices = {}};
-  if (output.labels.has_blocks) return out;
-  out.indices = AxesOf(output, selection, view);
-  out.names = NamesOf(output, selection, view);
-  if (IsTurned(output, selection, view)) {
-    TurnLastFirst(out.names);
-    TurnLastFirst(out.indices.first);
-    TurnLastFirst(out.indices.step);
-    TurnLastFirst(out.indices.axes);
-  }
-  return out;
-}
-
 // The cut of view number `view`.
 absl::StatusOr<Value> Selected(const SelectionCut& cut, ElementType type,
                                size_t view, dsl::ResultViews& views) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/client_times.h"
+#include "apps/output/file.h"
+#include "apps/output/zarr.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/status.h"
 
@@ -19,6 +22,18 @@ constexpr absl::Duration kTurn = absl::Milliseconds(20);
 // has at a time.
 constexpr int64_t kBatchBytes = 64 << 20;
 constexpr size_t kSentMax = 2;
+
+absl::StatusOr<std::unique_ptr<PartedOutput>> CreateFor(
+    const OutputParts& output, const Digest& mark) {
+  if (output.IsStore()) {
+    return CreatePartedZarr(output.written.path, output.description,
+                            output.chunk, mark);
+  }
+  DOGGED_ASSIGN_OR_RETURN(PartedFile file,
+                          PartedFile::Create(output.written.path, output.header,
+                                             output.data_bytes, mark));
+  return std::make_unique<PartedFile>(std::move(file));
+}
 
 }  // namespace
 
@@ -36,8 +51,9 @@ AgentWriters::AgentWriters(const Options& options, const Digest& mark)
 
 absl::StatusOr<AgentWriters::Written> AgentWriters::Write(
     const OutputParts& output) {
-  DOGGED_ASSIGN_OR_RETURN(PartedFile file, CreateSeen(output));
-  for (Batch& batch : BatchesOf(output.parts)) due_.push_back(std::move(batch));
+  DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<PartedOutput> file,
+                          CreateSeen(output));
+  for (Batch& batch : BatchesOf(output)) due_.push_back(std::move(batch));
   while (true) {
     if (is_interrupted_()) {
       return absl::CancelledError(absl::StrCat(
@@ -64,26 +80,26 @@ absl::StatusOr<AgentWriters::Written> AgentWriters::Write(
     }
     if (!is_waiting && due_.empty()) break;
   }
-  DOGGED_RETURN_IF_ERROR(file.Commit());
+  DOGGED_RETURN_IF_ERROR(file->Commit());
   for (const Writer& writer : writers_) {
     written_.writers += writer.has_written ? 1 : 0;
   }
   return written_;
 }
 
-absl::StatusOr<PartedFile> AgentWriters::CreateSeen(const OutputParts& output) {
+absl::StatusOr<std::unique_ptr<PartedOutput>> AgentWriters::CreateSeen(
+    const OutputParts& output) {
   while (true) {
-    DOGGED_ASSIGN_OR_RETURN(
-        PartedFile file, PartedFile::Create(output.written.path, output.header,
-                                            output.data_bytes, mark_));
-    path_ = file.path();
-    DOGGED_ASSIGN_OR_RETURN(const bool is_settled, Probe(file));
+    DOGGED_ASSIGN_OR_RETURN(std::unique_ptr<PartedOutput> file,
+                            CreateFor(output, mark_));
+    path_ = file->path();
+    DOGGED_ASSIGN_OR_RETURN(const bool is_settled, Probe(*file));
     if (is_settled) return file;
     ++mark_.low;
   }
 }
 
-absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
+absl::StatusOr<bool> AgentWriters::Probe(const PartedOutput& file) {
   std::string why = "no agent answers";
   bool is_settled = true;
   for (Writer& writer : writers_) {
@@ -118,7 +134,8 @@ absl::StatusOr<bool> AgentWriters::Probe(const PartedFile& file) {
 }
 
 std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
-    const std::vector<FilePart>& parts) {
+    const OutputParts& output) {
+  const std::vector<FilePart>& parts = output.parts;
   // The holder of each label; the first one that says so.
   absl::flat_hash_map<Label, size_t> holders;
   WantRequest all{.job = job_, .labels = {}};
@@ -136,28 +153,35 @@ std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
       if (!is_new && label.Hash() % writers_.size() == i) it->second = i;
     }
   }
+  struct Open {
+    Batch batch;
+    int64_t bytes = 0;
+  };
   std::vector<Batch> out;
-  std::vector<Batch> open(writers_.size());
-  std::vector<int64_t> bytes(writers_.size(), 0);
-  const auto close = [&](size_t at) {
-    if (open[at].parts.empty()) return;
-    open[at].holder = at;
-    out.push_back(std::exchange(open[at], {}));
-    bytes[at] = 0;
+  // By holder and chunk.
+  absl::btree_map<std::pair<size_t, std::string>, Open> open;
+  const auto close = [&out](Open& one) {
+    if (!one.batch.parts.empty()) out.push_back(std::exchange(one.batch, {}));
+    one.bytes = 0;
   };
   size_t next = 0;
-  for (const FilePart& part : parts) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const FilePart& part = parts[i];
     const auto it = holders.find(part.label);
     size_t at = it == holders.end() ? next++ % writers_.size() : it->second;
     while (writers_[at].caller == nullptr) at = (at + 1) % writers_.size();
-    if (bytes[at] + part.bytes() > kBatchBytes ||
-        std::ssize(open[at].parts) >= WriteRequest::kPartsMax) {
-      close(at);
+    const std::string chunk = output.IsStore() ? output.chunks[i] : "";
+    Open& one = open[{at, chunk}];
+    if (one.bytes + part.bytes() > kBatchBytes ||
+        std::ssize(one.batch.parts) >= WriteRequest::kPartsMax) {
+      close(one);
     }
-    open[at].parts.push_back(part);
-    bytes[at] += part.bytes();
+    one.batch.holder = at;
+    one.batch.chunk = chunk;
+    one.batch.parts.push_back(part);
+    one.bytes += part.bytes();
   }
-  for (size_t at = 0; at < open.size(); ++at) close(at);
+  for (auto& [place, one] : open) close(one);
   return out;
 }
 
@@ -171,9 +195,12 @@ size_t AgentWriters::ChooseFor(const Batch& batch) const {
 }
 
 void AgentWriters::Send(Writer& writer, Batch batch) {
+  const std::string path =
+      batch.chunk.empty() ? path_
+                          : absl::StrCat(path_, kUnfinishedFolder, batch.chunk);
   const WriteRequest request{.job = job_,
                              .number = next_number_++,
-                             .path = path_,
+                             .path = path,
                              .mark = mark_,
                              .parts = batch.parts,
                              .digests = batch.digests};

@@ -50,6 +50,7 @@ class AgentWriters {
  private:
   // Batch: parts that go to an agent together.
   struct Batch {
+    std::string chunk;  // of a store, that its parts are in; else empty
     std::vector<FilePart> parts;
     std::vector<Digest> digests;  // of parts that are to be read again
     size_t writer = 0;            // of it
@@ -67,11 +68,12 @@ class AgentWriters {
   };
 
   // A file that those who are not left out see.
-  absl::StatusOr<PartedFile> CreateSeen(const OutputParts& output);
+  absl::StatusOr<std::unique_ptr<PartedOutput>> CreateSeen(
+      const OutputParts& output);
   // Leaves out those that don't see the file. False if one of them may yet sign
   // it. Errors: as Write().
-  absl::StatusOr<bool> Probe(const PartedFile& file);
-  std::vector<Batch> BatchesOf(const std::vector<FilePart>& parts);
+  absl::StatusOr<bool> Probe(const PartedOutput& file);
+  std::vector<Batch> BatchesOf(const OutputParts& output);
   // The agent that is to take a batch; of those to be read again another than
   // its writer, if there is one.
   size_t ChooseFor(const Batch& batch) const;
