@@ -345,9 +345,9 @@ void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
   // A request that is refused has no labels made.
   const absl::Status room = file_writes_.CheckRoom(from);
   if (!room.ok()) return SendError(from, room);
-  if (!writing_clients_[from].contains(request->job) &&
+  if (!file_writes_.HasJob(from, request->job) &&
       agent_.AddWritingClient(request->job)) {
-    writing_clients_[from].insert(request->job);
+    file_writes_.NoteJob(from, request->job);
   }
   if (request->digests.empty() && !request->parts.empty()) {
     std::vector<Label> labels;
@@ -394,11 +394,8 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
     }
   }
   deliveries_.Forget(event.connection);
-  file_writes_.Forget(event.connection);
-  if (const auto it = writing_clients_.find(event.connection);
-      it != writing_clients_.end()) {
-    for (const JobId job : it->second) agent_.RemoveWritingClient(job);
-    writing_clients_.erase(it);
+  for (const JobId job : file_writes_.Forget(event.connection)) {
+    agent_.RemoveWritingClient(job);
   }
   submissions_.Forget(event.connection);
 }

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/poller.h"
@@ -158,8 +157,6 @@ class AgentLoop : private LoopTurn::Loop {
   std::string cause_;
   Deliveries deliveries_;
   FileWrites file_writes_;
-  // Jobs whose results a client has written here, by its connection.
-  absl::btree_map<ConnectionId, absl::btree_set<JobId>> writing_clients_;
   Submissions submissions_;
   std::deque<MemberStatus> departed_;
 };

@@ -1,6 +1,7 @@
 #include "runtime/agent/loop/file_writes.h"
 
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -51,8 +52,18 @@ void FileWrites::AddValue(JobId job, const Label& label, const Value& value) {
   }
 }
 
-void FileWrites::Forget(ConnectionId client) {
-  if (pending_.erase(client) == 0) return;
+bool FileWrites::HasJob(ConnectionId client, JobId job) const {
+  const auto it = jobs_.find(client);
+  return it != jobs_.end() && it->second.contains(job);
+}
+
+absl::btree_set<JobId> FileWrites::Forget(ConnectionId client) {
+  absl::btree_set<JobId> jobs;
+  if (const auto it = jobs_.find(client); it != jobs_.end()) {
+    jobs = std::move(it->second);
+    jobs_.erase(it);
+  }
+  if (pending_.erase(client) == 0) return jobs;
   writer_.Forget(client);
   absl::erase_if(waiting_, [client](const auto& entry) {
     return entry.second.client == client;
@@ -63,6 +74,7 @@ void FileWrites::Forget(ConnectionId client) {
     });
     return entry.second.empty();
   });
+  return jobs;
 }
 
 void FileWrites::SendDone(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "routing/control/control_socket.h"
@@ -52,8 +53,11 @@ class FileWrites {
   absl::Status Add(ConnectionId client, WriteRequest request);
   // The value of `label`, for the requests that wait for it.
   void AddValue(JobId job, const Label& label, const Value& value);
-  // The connection of `client` has ended.
-  void Forget(ConnectionId client);
+  // Jobs whose results a client has written here.
+  bool HasJob(ConnectionId client, JobId job) const;
+  void NoteJob(ConnectionId client, JobId job) { jobs_[client].insert(job); }
+  // The connection of `client` has ended. Returns the jobs noted of it.
+  absl::btree_set<JobId> Forget(ConnectionId client);
   // Answers that are due.
   void SendDone(
       absl::FunctionRef<void(ConnectionId, const WrittenReply&)> send);
@@ -67,6 +71,7 @@ class FileWrites {
   };
 
   PartWriter& writer_;
+  absl::btree_map<ConnectionId, absl::btree_set<JobId>> jobs_;
   absl::btree_map<ConnectionId, int64_t> pending_;  // requests not answered
   uint64_t next_ = 0;
   absl::btree_map<uint64_t, Waiting> waiting_;
