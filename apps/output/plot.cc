@@ -83,7 +83,7 @@ PlotRange RangeOfBlocks(absl::Span<const Block> blocks, bool is_of_means) {
   return range;
 }
 
-int WidestText(const Scale& scale) {
+int WidestText(const PlotScale& scale) {
   int widest = 0;
   for (const std::string& text : scale.texts) {
     widest = std::max(widest, Canvas::TextWidth(text));
@@ -91,15 +91,15 @@ int WidestText(const Scale& scale) {
   return widest;
 }
 
-Scale ScaleOf(const Axis& axis, int ticks) {
+PlotScale ScaleOf(const Axis& axis, int ticks) {
   if (!axis.scale.has_value()) {
     return IndexScale(axis.first, (axis.count - 1) * axis.step + 1, ticks);
   }
   const double spacing = axis.scale->spacing;
   const int64_t last = axis.first + (axis.count - 1) * axis.step;
-  Scale out = ScaleFor(static_cast<double>(axis.first) * spacing,
-                       static_cast<double>(last) * spacing, ticks,
-                       /*is_padded=*/false);
+  PlotScale out = ScaleFor(static_cast<double>(axis.first) * spacing,
+                           static_cast<double>(last) * spacing, ticks,
+                           /*is_padded=*/false);
   if (!axis.scale->unit.empty() && !out.texts.empty()) {
     absl::StrAppend(&out.texts.back(), " ", axis.scale->unit);
   }
@@ -107,9 +107,9 @@ Scale ScaleOf(const Axis& axis, int ticks) {
 }
 
 // Index numbers for an axis of so many pixels: as many as don't touch.
-Scale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
+PlotScale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
   for (int ticks = ticks_max; ticks > 1; --ticks) {
-    Scale scale = ScaleOf(axis, ticks);
+    PlotScale scale = ScaleOf(axis, ticks);
     const double distance =
         scale.ticks.size() < 2
             ? pixels
@@ -122,7 +122,7 @@ Scale AcrossScale(const Axis& axis, int pixels, int ticks_max) {
 
 // How far numbers centred below an axis of `pixels` stand out of it at most:
 // at its left end, at its right end.
-std::pair<int, int> Overhang(const Scale& scale, int pixels) {
+std::pair<int, int> Overhang(const PlotScale& scale, int pixels) {
   std::pair<int, int> out = {0, 0};
   for (size_t i = 0; i < scale.ticks.size(); ++i) {
     const double x = scale.Place(scale.ticks[i]) * pixels;
@@ -157,7 +157,7 @@ void DrawHeading(Canvas& canvas, const Rectangle& area, absl::string_view title,
 
 // Ticks and numbers below `area`, for positions; `inset` keeps the ends in the
 // middle of their pixels.
-void DrawBelow(Canvas& canvas, const Rectangle& area, const Scale& scale,
+void DrawBelow(Canvas& canvas, const Rectangle& area, const PlotScale& scale,
                double inset) {
   const int foot = area.y + area.height;
   for (size_t i = 0; i < scale.ticks.size(); ++i) {
@@ -170,11 +170,11 @@ void DrawBelow(Canvas& canvas, const Rectangle& area, const Scale& scale,
 }
 
 // The row of pixels where a value stands; the larger the higher.
-double RowOf(const Rectangle& area, const Scale& scale, double x) {
+double RowOf(const Rectangle& area, const PlotScale& scale, double x) {
   return area.y + (1 - scale.Place(x)) * (area.height - 1);
 }
 
-void DrawCurve(Canvas& canvas, const Rectangle& area, const Scale& scale,
+void DrawCurve(Canvas& canvas, const Rectangle& area, const PlotScale& scale,
                absl::Span<const Block> blocks) {
   const auto count = static_cast<double>(blocks.size());
   const auto x_of = [&](size_t i) {
@@ -224,8 +224,8 @@ Canvas PlotCurve(const Value& value, const Axis& axis, absl::string_view title,
   const std::vector<Block> blocks = CurveBlocks(value, axis);
   const PlotRange range = RangeOfBlocks(blocks, /*is_of_means=*/false);
   const PlotRange& drawn = scale != nullptr ? *scale : range;
-  const Scale y = ScaleFor(drawn.lower, drawn.upper, 6, /*is_padded=*/true);
-  const Scale x = AcrossScale(axis, kCurveWidth, 8);
+  const PlotScale y = ScaleFor(drawn.lower, drawn.upper, 6, /*is_padded=*/true);
+  const PlotScale x = AcrossScale(axis, kCurveWidth, 8);
   const auto [before, beyond] = Overhang(x, kCurveWidth);
   const int left =
       kTextGap + std::max(WidestText(y) + kTextGap + kTick, before);
@@ -270,7 +270,7 @@ bool HasBothSigns(const PlotRange& range) {
 
 // The colours of a map, and the numbers that they stand for.
 struct ColourScale {
-  Scale numbers;
+  PlotScale numbers;
   Colour (*colour)(double share) = MapColour;
 
   static ColourScale Of(PlotRange range) {
@@ -288,7 +288,7 @@ struct ColourScale {
 
 void DrawColourBar(Canvas& canvas, const Rectangle& bar,
                    const ColourScale& colours) {
-  const Scale& scale = colours.numbers;
+  const PlotScale& scale = colours.numbers;
   for (int row = 0; row < bar.height; ++row) {
     canvas.Fill(
         {bar.x, bar.y + row, bar.width, 1},
@@ -336,8 +336,8 @@ Canvas PlotMap(const Value& value, const Axis& first, const Axis& second,
   const PlotRange range = RangeOfBlocks(blocks, /*is_of_means=*/true);
   const PlotRange& drawn = scale != nullptr ? *scale : range;
   const ColourScale colours = ColourScale::Of(drawn);
-  const Scale down = ScaleOf(first, std::max(2, area.height / 80));
-  const Scale across =
+  const PlotScale down = ScaleOf(first, std::max(2, area.height / 80));
+  const PlotScale across =
       AcrossScale(second, area.width, std::max(2, area.width / 110));
   area.x = kTextGap + std::max(WidestText(down) + kTextGap + kTick,
                                Overhang(across, area.width).first);

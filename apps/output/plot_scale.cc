@@ -64,12 +64,12 @@ Colour Between(absl::Span<const Colour> points, double share) {
 
 }  // namespace
 
-double Scale::Place(double x) const {
+double PlotScale::Place(double x) const {
   if (!(upper > lower)) return 0.5;
   return (x - lower) / (upper - lower);
 }
 
-Scale ScaleFor(double lower, double upper, int count, bool is_padded) {
+PlotScale ScaleFor(double lower, double upper, int count, bool is_padded) {
   lower = std::clamp(lower, -kLargest, kLargest);
   upper = std::clamp(upper, -kLargest, kLargest);
   // Differences in the last few bits are drawn as a level line, in the middle.
@@ -83,7 +83,7 @@ Scale ScaleFor(double lower, double upper, int count, bool is_padded) {
     lower -= room;
     upper += room;
   }
-  Scale scale{.lower = lower, .upper = upper};
+  PlotScale scale{.lower = lower, .upper = upper};
   const double step = RoundStep((upper - lower) / std::max(count, 1));
   const double slack = step * 1e-9;
   const double largest = std::max(std::abs(lower), std::abs(upper));
@@ -95,9 +95,9 @@ Scale ScaleFor(double lower, double upper, int count, bool is_padded) {
   return scale;
 }
 
-Scale IndexScale(int64_t first, int64_t count, int tick_count) {
-  Scale scale{.lower = static_cast<double>(first),
-              .upper = static_cast<double>(first + count - 1)};
+PlotScale IndexScale(int64_t first, int64_t count, int tick_count) {
+  PlotScale scale{.lower = static_cast<double>(first),
+                  .upper = static_cast<double>(first + count - 1)};
   const int64_t step = std::max<int64_t>(
       1, std::llround(RoundStep(static_cast<double>(count) / tick_count)));
   // The smallest multiple that is not below `first`, which may be negative.

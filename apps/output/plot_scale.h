@@ -12,7 +12,7 @@ namespace dogged {
 
 // The ends of an axis and its ticks: multiples of 1, 2 or 5 times a power of
 // ten, about `count`, all with as many digits as tell them apart.
-struct Scale {
+struct PlotScale {
   double lower = 0;
   double upper = 1;
   std::vector<double> ticks;
@@ -22,9 +22,9 @@ struct Scale {
 };
 // A scale for data from `lower` to `upper`, both finite. `is_padded`: some
 // room is left at either end.
-Scale ScaleFor(double lower, double upper, int count, bool is_padded);
+PlotScale ScaleFor(double lower, double upper, int count, bool is_padded);
 // A scale for positions `first` to `first` + `count` - 1; ticks are integers.
-Scale IndexScale(int64_t first, int64_t count, int tick_count);
+PlotScale IndexScale(int64_t first, int64_t count, int tick_count);
 
 // Dark blue at 0, green, yellow at 1; evenly spaced to the eye, and in
 // lightness too, so that it also reads in grey.

@@ -28,6 +28,23 @@ class Names(unittest.TestCase):
         self.assertTrue(self.problems("int Count(int x) {",
                                       "int Count(double x) {"))
 
+    def test_two_types_of_one_name(self):
+        def header(line, space="dogged"):
+            return f"namespace {space} {{\n\n{line}\n\n}}  // namespace {space}\n"
+
+        def problems(first, second):
+            return names.check_types({"apps/output/a.h": first,
+                                      "apps/verify/b.h": second})
+        for line in ("struct Block {", "class Block {", "enum class Block {",
+                     "class Block : public Part {",
+                     "struct Block { int a = 0; };"):
+            self.assertEqual(1, len(problems(header("struct Block {"),
+                                             header(line))), line)
+        self.assertFalse(problems(header("struct Block {"),
+                                  header("struct Block;")))
+        self.assertFalse(problems(header("struct Block {"),
+                                  header("struct Block {", "dogged::dsl")))
+
     def test_what_may_be(self):
         self.assertFalse(self.problems("using Few = int;", "using Few = int;"))
         self.assertTrue(self.problems("using Few = int;", "using Few = long;"))

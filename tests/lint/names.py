@@ -2,7 +2,8 @@
 """The sources of a library are compiled together (DOGGED_UNITY), so a name in an
 anonymous namespace is the name of one thing in all of them: a second function of
 that name would not fail, but could be chosen by overload resolution where the first
-was meant.
+was meant. A type in a header is the name of one thing in the whole program, which
+is linked from all of them.
 
     tests/lint/names.py [ROOT]
 """
@@ -70,9 +71,43 @@ def check_names(texts, exists):
     return problems
 
 
+NAMESPACE = re.compile(r"namespace ([\w:]+) \{")
+END = re.compile(r"\}  // namespace [\w:]+$")
+DEFINED = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)"
+                     r"(?: final)?(?: : [^;]*)?(?: \{.*)?$")
+
+
+def types_of(text):
+    """(name with its namespaces, number of the line) of types of a header."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := NAMESPACE.match(line):
+            spaces.append(found.group(1))
+        elif END.match(line):
+            spaces.pop()
+        elif found := DEFINED.match(line):
+            yield "::".join([*spaces, found.group(1)]), number
+
+
+def check_types(texts):
+    """`texts`: path -> text."""
+    problems = []
+    first = {}
+    for path, text in sorted(texts.items()):
+        if not path.endswith(".h") or path.startswith(APART):
+            continue
+        for name, number in types_of(text):
+            where = first.setdefault(name, path)
+            if where != path:
+                problems.append(f"{path}:{number}: {name} is a type of {where}, "
+                                "too: name one otherwise")
+    return problems
+
+
 def main(root):
-    texts = {path: source.read(root, path) for path in source.files(root, ".cc")}
-    return source.report("names", check_names(
+    texts = {path: source.read(root, path)
+             for path in source.files(root, ".cc", ".h")}
+    return source.report("names", check_types(texts) + check_names(
         texts, lambda path: os.path.exists(os.path.join(root, path))))
 
 

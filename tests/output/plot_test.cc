@@ -110,7 +110,7 @@ TEST(Plot, ScalesOfOddData) {
                                               {1, 1 + 1e-16},
                                               {-1e-310, 1e-310},
                                               {huge, huge}}) {
-    const Scale scale = ScaleFor(lower, upper, 6, true);
+    const PlotScale scale = ScaleFor(lower, upper, 6, true);
     EXPECT_LT(scale.lower, scale.upper);
     EXPECT_LE(scale.ticks.size(), 20u);
     EXPECT_GE(scale.ticks.size(), 1u);

@@ -144,19 +144,19 @@ std::vector<Piece> PiecesOf(const dsl::DenseView& dense,
 
 }  // namespace
 
-Shape ChunkOf(const std::vector<Block>& blocks, ElementType type,
+Shape ChunkOf(const std::vector<PlacedBlock>& blocks, ElementType type,
               const Shape& shape) {
   const Shape rows = ChunkShape(type, shape);
   if (blocks.empty()) return rows;
   Shape out = blocks.front().extents;
-  for (const Block& block : blocks) {
+  for (const PlacedBlock& block : blocks) {
     for (int d = 0; d < out.size(); ++d) {
       out[d] = std::max(out[d], block.extents[d]);
     }
   }
   const int64_t bytes = ElementCount(out) * ElementBytes(type);
   if (bytes < kBlockBytesMin || bytes > kBlockBytesMax) return rows;
-  for (const Block& block : blocks) {
+  for (const PlacedBlock& block : blocks) {
     for (int d = 0; d < out.size(); ++d) {
       const int64_t expected = std::min(out[d], shape[d] - block.first[d]);
       if (block.first[d] % out[d] != 0 || block.extents[d] != expected) {
@@ -228,7 +228,7 @@ absl::StatusOr<OutputParts> PartsOf(const Output& output,
     return out;
   }
   out.description = DescriptionOf(output, selection, view, out.written);
-  std::vector<Block> blocks;
+  std::vector<PlacedBlock> blocks;
   for (const Piece& piece : pieces) {
     blocks.push_back({.first = piece.begin, .extents = piece.part.count});
   }

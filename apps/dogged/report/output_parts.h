@@ -32,7 +32,7 @@ struct OutputParts {
 };
 
 // A box of an array, of which a label has the numbers.
-struct Block {
+struct PlacedBlock {
   IndexVector first;
   IndexVector extents;
 };
@@ -40,7 +40,7 @@ struct Block {
 // in a grid, so that a chunk is a block; unless that is many small files, or
 // few large ones: then as of ChunkShape(). `blocks` are of
 // an array of `shape`.
-Shape ChunkOf(const std::vector<Block>& blocks, ElementType type,
+Shape ChunkOf(const std::vector<PlacedBlock>& blocks, ElementType type,
               const Shape& shape);
 
 // `relations` are of the program that has ended.
