@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from standing import Standing
 
@@ -260,14 +261,21 @@ def case_killed():
 
 
 def gone(job, cluster):
-    """Waits until the results have gone: two seconds after the end."""
-    while True:
-        done = subprocess.run([DOGGED, "fetch", job, "--cluster",
-                               cluster.addresses[0]], capture_output=True,
-                              text=True, timeout=60)
-        if done.returncode != 0:
-            check("not gone", "are gone" in done.stderr, done.stderr)
-            return
+    """Waits until the results have gone, two seconds after the end. A fetch that
+    came while only some agents have them still would have them made again."""
+    def kept():
+        status = json.loads(ran("status", "--cluster", cluster.addresses[0],
+                                "--json").stdout)
+        return [one for one in status["jobs"]
+                if one["job"] == job and one["kept_bytes"] > 0]
+    deadline = time.monotonic() + 60
+    while kept():
+        check("kept", time.monotonic() < deadline, kept())
+    done = subprocess.run([DOGGED, "fetch", job, "--cluster",
+                           cluster.addresses[0]], capture_output=True,
+                          text=True, timeout=60)
+    check("not gone", done.returncode != 0 and "are gone" in done.stderr,
+          done.stderr)
 
 
 def case_run():
