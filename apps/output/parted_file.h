@@ -5,7 +5,7 @@
 // leaves a sign behind the mark, for the one that has made the file.
 //
 // Of an .npy file (PartedFile) the parts go into the marked file itself, behind
-// mark and sign, which its header replaces in the end. Of a folder of chunks
+// mark and sign, which its header replaces in the end. In a folder of chunks
 // (CreatePartedZarr) they go into files that are in the unfinished folder
 // of the marked file (kUnfinishedFolder): "c/1/0" and the like, made before.
 #ifndef DOGGED_APPS_OUTPUT_PARTED_FILE_H_
@@ -33,7 +33,7 @@ inline constexpr int64_t kMarkedBytes = 128;
 class PartedOutput {
  public:
   virtual ~PartedOutput() = default;
-  // Of the marked file: absolute, links followed; temporary.
+  // The place of the marked file: absolute, links followed; temporary.
   virtual const std::string& path() const = 0;
   // Whether somebody else's Sign(number) is to be seen here.
   bool HasSign(uint64_t number) const;

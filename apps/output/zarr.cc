@@ -186,7 +186,7 @@ class StoreBeside {
     if (file < 0) return FileError(path, "cannot create", errno);
     return MakeFolder(path, place, file, std::move(name));
   }
-  // Of a file that is there, `name`, open as `file`.
+  // The folder for a file that is there, `name`, open as `file`.
   static absl::StatusOr<StoreBeside> MakeFolder(absl::string_view path,
                                                 const Place& place, int file,
                                                 std::string name) {

@@ -40,7 +40,7 @@ absl::Status CheckStoreWritable(absl::string_view path);
 absl::StatusOr<std::unique_ptr<ArrayFile>> CreateZarr(
     absl::string_view path, const ArrayDescription& description);
 
-// Of chunk number `at` by dimension, in a store: "/c/0/3".
+// The path in a store of chunk number `at` by dimension: "/c/0/3".
 std::string ChunkName(const IndexVector& at);
 
 // A store that several processes write, each its parts of chunks. The files of

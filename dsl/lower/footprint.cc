@@ -421,7 +421,7 @@ Footprint ValuesOf(const PointProgram& points) {
         are_inputs.contains(array) || are_results.contains(array);
     if (!are_inputs.contains(array)) made += AllOf(points, array);
     double labels = 0;
-    // Of a step that is being made, tasks that wait stand for what it has not.
+    // Tasks that wait stand for what a step that is being made has not yet.
     double kept = 0;
     if (version >= 0) {
       const double rows = RowsOf(points, array, version);

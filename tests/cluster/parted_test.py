@@ -69,6 +69,15 @@ def content(path):
         return file.read()
 
 
+def kill_as_it_sees(agent, folder, client):
+    """Kills the third agent once it has said that it sees the marked file."""
+    while not any(b"seen 3" in sign_in(folder.path(f))
+                  for f in os.listdir(folder.at.name)
+                  if ".part-" in f and not f.endswith("-new")):
+        check("it is over", client.poll() is None)
+    agent.kill()
+
+
 def sign_in(path):
     """Behind the mark; nothing of a file that has gone."""
     try:
@@ -214,8 +223,8 @@ def case_lost():
                       "a part reads otherwise than it was written")
 
 
-def case_full():
-    """No room for the file: nothing changes, and the job is kept."""
+def expect_no_room(name):
+    """A disk that is full as a fetch has agents write: said, the job is kept."""
     with Folder() as folder:
         small = folder.path("small")
         os.mkdir(small)
@@ -226,12 +235,17 @@ def case_full():
             heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
                              "T=10")
             done = subprocess.run(
-                [wrapped, "fetch", heat, f"u={small}/u.npy", "--output-to",
+                [wrapped, "fetch", heat, f"u={small}/{name}", "--output-to",
                  "agents", "--cluster", cluster.addresses[0]],
                 capture_output=True, text=True, timeout=60)
             check("exit status", done.returncode == 5, done.stderr)
             check("words", "No space left" in done.stderr, done.stderr)
             folder.expect(cluster, heat, "u(:)(:)(T)", "by 1 agent")
+
+
+def case_full():
+    """No room for the file: nothing changes, and the job is kept."""
+    expect_no_room("u.npy")
 
 
 def case_killed():
@@ -246,11 +260,7 @@ def case_killed():
             [DOGGED, "fetch", heat, f"u(:)(:)(T)={folder.path('u.npy')}",
              "--output-to", "agents", "--cluster", cluster.addresses[0]],
             stderr=subprocess.PIPE, text=True)
-        # Until the third one has said that it sees the file.
-        while not any(b"seen 3" in sign_in(folder.path(f))
-                      for f in os.listdir(folder.at.name) if ".part-" in f):
-            check("it is over", fetch.poll() is None)
-        cluster.agents[2].kill()
+        kill_as_it_sees(cluster.agents[2], folder, fetch)
         words = fetch.communicate(timeout=120)[1]
         check("exit status", fetch.returncode == 0, words)
         check("not by two", "by 2 agents" in words, words)
@@ -388,11 +398,7 @@ def case_run_killed():
              f"u(:)(:)(T)={folder.path('u.npy')}", "--output-to", "agents",
              "--cluster", cluster.addresses[0], "--json"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        # Until the third one has said that it sees the file.
-        while not any(b"seen 3" in sign_in(folder.path(f))
-                      for f in os.listdir(folder.at.name) if ".part-" in f):
-            check("it is over", run.poll() is None)
-        cluster.agents[2].kill()
+        kill_as_it_sees(cluster.agents[2], folder, run)
         answer, words = run.communicate(timeout=120)
         check("exit status", run.returncode == 0, words)
         check("not by two", "written by 2 agents" in words, words)
@@ -495,12 +501,7 @@ def case_zarr_killed():
              f"u(:)(:)(T)={folder.path('u.zarr')}", "--output-to", "agents",
              "--cluster", cluster.addresses[0]],
             stderr=subprocess.PIPE, text=True)
-        # Until the third one has said that it sees the store.
-        while not any(b"seen 3" in sign_in(folder.path(f))
-                      for f in os.listdir(folder.at.name)
-                      if ".part-" in f and not f.endswith("-new")):
-            check("it is over", run.poll() is None)
-        cluster.agents[2].kill()
+        kill_as_it_sees(cluster.agents[2], folder, run)
         words = run.communicate(timeout=120)[1]
         check("exit status", run.returncode == 0, words)
         check("not by two", "written by 2 agents" in words, words)
@@ -524,23 +525,8 @@ def case_zarr_killed():
 
 
 def case_zarr_full():
-    """No room for a store: said before anybody writes, and the former one
-    stays."""
-    with Folder() as folder:
-        small = folder.path("small")
-        os.mkdir(small)
-        wrapped = folder.wrapped("mount -t tmpfs -o size=1m none FOLDER", small)
-        with Standing(DOGGED) as cluster:
-            cluster.start()
-            heat = submitted(cluster, app("heat2d"), "-D", "N=600", "-D",
-                             "T=10")
-            done = subprocess.run(
-                [wrapped, "fetch", heat, f"u={small}/u.zarr", "--output-to",
-                 "agents", "--cluster", cluster.addresses[0]],
-                capture_output=True, text=True, timeout=60)
-            check("exit status", done.returncode == 5, done.stderr)
-            check("words", "No space left" in done.stderr, done.stderr)
-            folder.expect(cluster, heat, "u(:)(:)(T)", "by 1 agent")
+    """No room for a store: said before anybody writes, and nothing changes."""
+    expect_no_room("u.zarr")
 
 
 globals()["case_" + CASE]()

@@ -30,7 +30,7 @@ TEST(Footprint, AStencilHasTwoTimeStepsInUse) {
     EXPECT_EQ(out.inputs, 0);
     EXPECT_EQ(out.unknown, "");
     // Labels of points take more than their numbers do.
-    // Of a point's three reads one begins its task, and two are looked up.
+    // A point reads three labels: the first begins its task, two are looked up.
     EXPECT_EQ(out.beside, coalesce ? 0 : (440 + 160 + 200) * 1001);
     EXPECT_EQ(out.beside_on_agents,
               coalesce ? 0 : 1700 * 1001 + 200 * 51 * 1001);

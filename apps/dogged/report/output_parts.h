@@ -20,10 +20,10 @@ namespace dogged {
 struct OutputParts {
   WrittenOutput written;
   std::vector<FilePart> parts;
-  // Of an .npy file.
+  // An .npy file has these two.
   std::string header;
   int64_t data_bytes = 0;  // behind the header
-  // Of a store: the file of each part in it, and the shape of chunks.
+  // A store has the rest: the file of each part in it, and the shape of chunks.
   std::vector<std::string> chunks;  // "/c/0/3"; of an .npy file empty
   Shape chunk;
   ArrayDescription description;
@@ -38,8 +38,7 @@ struct PlacedBlock {
 };
 // The shape of chunks: that of blocks, where they are all of a shape and stand
 // in a grid, so that a chunk is a block; unless that is many small files, or
-// few large ones: then as of ChunkShape(). `blocks` are of
-// an array of `shape`.
+// few large ones: then as of ChunkShape(). `blocks` are of an array of `shape`.
 Shape ChunkOf(const std::vector<PlacedBlock>& blocks, ElementType type,
               const Shape& shape);
 

@@ -197,7 +197,7 @@ class ClusterRun {
                   .c_str());
   }
 
-  // Of the results, as agents have said; none while they have not.
+  // The digest of the results, as agents have said; none while they have not.
   const Digest& digest_of_agents() const { return digest_; }
 
   // Bytes that results may take in this process.

@@ -60,7 +60,8 @@ class AgentWriters {
   struct Writer {
     std::string address;
     std::unique_ptr<ControlCaller> caller;  // null: lost, or sees no file
-    // Of an agent that sees no file, so that it keeps the values for others.
+    // The connection to an agent that sees no file: while it stands, that agent
+    // keeps the values for others.
     std::unique_ptr<ControlCaller> blind;
     std::vector<std::pair<uint64_t, Batch>> sent;
     absl::Time heard;
