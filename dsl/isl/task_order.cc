@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/isl/cycle_search.h"
 #include "dsl/isl/point_text.h"
@@ -53,9 +53,9 @@ class TaskOrder {
 };
 
 // The tasks that `from` leads to, itself among them.
-absl::btree_set<size_t> Reached(const std::vector<Dependence>& dependences,
-                                size_t from, bool is_backward) {
-  absl::btree_set<size_t> out = {from};
+std::set<size_t> Reached(const std::vector<Dependence>& dependences,
+                         size_t from, bool is_backward) {
+  std::set<size_t> out = {from};
   for (bool has_grown = true; has_grown;) {
     has_grown = false;
     for (const Dependence& d : dependences) {
@@ -127,9 +127,9 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
 bool TaskOrder::IsOrdered(std::vector<Dependence> dependences) {
   while (!dependences.empty()) {
     const size_t first = dependences.front().reader;
-    absl::btree_set<size_t> ring = Reached(dependences, first, false);
-    const absl::btree_set<size_t> before = Reached(dependences, first, true);
-    absl::erase_if(ring, [&](size_t k) { return !before.contains(k); });
+    std::set<size_t> ring = Reached(dependences, first, false);
+    const std::set<size_t> before = Reached(dependences, first, true);
+    std::erase_if(ring, [&](size_t k) { return !before.contains(k); });
     std::vector<Dependence> inner;
     std::vector<Dependence> rest;
     for (const Dependence& d : dependences) {

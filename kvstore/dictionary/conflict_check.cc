@@ -1,9 +1,9 @@
 #include "kvstore/dictionary/conflict_check.h"
 
+#include <map>
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
@@ -97,7 +97,7 @@ void ConflictCheck::TellDigests(const Pass& pass) {
     WatermarksBody body;
     int64_t digest_count = 0;
   };
-  absl::btree_map<AgentId, Part> parts;
+  std::map<AgentId, Part> parts;
   const auto send = [&](AgentId home, Part& part) {
     job_.messenger.SendTo(home, LabelMessage::kWatermarks,
                           EncodeWatermarks(part.body), pass.out);

@@ -14,11 +14,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
@@ -97,7 +97,7 @@ class DigestLog {
   const int64_t digests_max_;
   int64_t digest_count_ = 0;
   absl::flat_hash_map<Label, Ring> rows_;
-  absl::btree_map<Label, Untold> untold_;  // rows
+  std::map<Label, Untold> untold_;  // rows
 };
 
 }  // namespace dogged

@@ -11,11 +11,11 @@
 #define DOGGED_KVSTORE_DICTIONARY_HIGH_FANOUT_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "kvstore/dictionary/label_relations.h"
 #include "kvstore/messages/label_messages.h"
@@ -42,11 +42,11 @@ class HighFanoutLabels {
     // equal wherever they come from. None: not at hand.
     Value value;
     // Tasks that asked for the value; some may wait no more.
-    absl::btree_set<Reader> askers;
+    std::set<Reader> askers;
     int idle_sweeps = 0;
   };
   // Consumers that are done, by the home that reports them.
-  using Reports = absl::btree_map<AgentId, ConsumerSet>;
+  using Reports = std::map<AgentId, ConsumerSet>;
 
   // `relations` outlives this.
   explicit HighFanoutLabels(const LabelRelations& relations);
@@ -83,15 +83,13 @@ class HighFanoutLabels {
   void AddReport(const Label& label, AgentId from, const ConsumerSet& done) {
     reports_[label][from] = done;
   }
-  absl::btree_map<Label, Reports> TakeReports() {
-    return std::exchange(reports_, {});
-  }
+  std::map<Label, Reports> TakeReports() { return std::exchange(reports_, {}); }
 
  private:
   const LabelRelations& relations_;
   std::vector<bool> may_be_wide_;  // by array
   absl::flat_hash_map<Label, Known> known_;
-  absl::btree_map<Label, Reports> reports_;
+  std::map<Label, Reports> reports_;
   int doubted_count_ = 0;  // since the last sweep
 };
 

@@ -26,7 +26,7 @@ void Retention::TellLocalConsumers(const Label& label, const Value& value,
                                    AgentId holder, Outbox& out) {
   if (labels_.high_fanout.HasHighFanout(label))
     return TellHighFanout(label, value, holder, out);
-  absl::btree_set<Reader> done;
+  std::set<Reader> done;
   const bool wanted =
       readers_.Tell(label, value, /*asks=*/true,
                     [&](const Reader& reader, bool /*is_here*/, bool is_done) {
@@ -90,9 +90,9 @@ void Retention::TellHighFanout(const Label& label, const Value& value,
   }
 }
 
-absl::btree_set<AgentId> Retention::RemoteConsumerHomes(
+std::set<AgentId> Retention::RemoteConsumerHomes(
     const Label& label, const LabelEntry& entry) const {
-  absl::btree_set<AgentId> homes;
+  std::set<AgentId> homes;
   const size_t all = labels_.places.placement().members().size();
   size_t ordinal = 0;
   job_.relations.ForEachReader(label, [&](const Reader& reader) {

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/label_readers.h"
 #include "kvstore/dictionary/label_table.h"
@@ -38,8 +38,8 @@ class Retention {
     RetireIfUnneeded(label, out);
   }
   // Homes, other than this agent, of consumers that are not known as done.
-  absl::btree_set<AgentId> RemoteConsumerHomes(const Label& label,
-                                               const LabelEntry& entry) const;
+  std::set<AgentId> RemoteConsumerHomes(const Label& label,
+                                        const LabelEntry& entry) const;
   // All consumers left have run here: copies of their outputs are enough.
   bool IsUsedUp(const Label& label, const LabelEntry& entry) const;
   // The same, whatever else it is kept for.

@@ -140,7 +140,7 @@ std::vector<Label> Watermarks::TakeExpired(const Label& label) {
   std::vector<Label> out;
   const auto row = retained_.find(relations_.RowOf(label));
   if (row == retained_.end()) return out;
-  absl::btree_set<int64_t>& versions = row->second;
+  std::set<int64_t>& versions = row->second;
   for (auto it = versions.begin(); it != versions.end();) {
     const Label kept = relations_.WithVersion(row->first, *it);
     if (MustRetain(kept)) {

@@ -13,10 +13,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "kvstore/dictionary/label_relations.h"
@@ -125,9 +125,9 @@ class Watermarks {
   RowWatermarks bound_;
   RowWatermarks retired_;
   absl::flat_hash_map<Label, ConsumersDone> released_early_;
-  absl::flat_hash_map<Label, int64_t> unverified_;  // rows
-  absl::flat_hash_map<Label, bool> recomputing_;    // true: to the end
-  absl::flat_hash_map<Label, absl::btree_set<int64_t>> retained_;  // by row
+  absl::flat_hash_map<Label, int64_t> unverified_;          // rows
+  absl::flat_hash_map<Label, bool> recomputing_;            // true: to the end
+  absl::flat_hash_map<Label, std::set<int64_t>> retained_;  // by row
 };
 
 }  // namespace dogged

@@ -292,7 +292,7 @@ void Lending::AnswerRecount(AgentId from, Owner& owner, uint64_t last,
 
 void Lending::NoteHeld(absl::Time now, Reader& reader, uint64_t last,
                        const std::vector<uint64_t>& numbers) {
-  const absl::btree_set<uint64_t> held(numbers.begin(), numbers.end());
+  const std::set<uint64_t> held(numbers.begin(), numbers.end());
   std::vector<uint64_t> ended;
   for (const auto& [number, value] : reader.loans) {
     if (number <= last && !held.contains(number)) ended.push_back(number);

@@ -22,13 +22,13 @@
 #define DOGGED_KVSTORE_LENDING_LENDING_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kvstore/lending/loan.h"
@@ -122,7 +122,7 @@ class Lending {
     // Counted by its process, so larger with each of its incarnations.
     uint64_t mapping = 0;
     uint64_t next_number = 1;
-    absl::btree_map<uint64_t, Value> loans;
+    std::map<uint64_t, Value> loans;
     absl::Time next_recount = absl::InfiniteFuture();
     // Not the newest ones: a recount that overtook one would refuse it.
     uint64_t recount_to = 0;
@@ -130,9 +130,9 @@ class Lending {
   };
   // A peer as owner of an arena.
   struct Owner {
-    uint64_t settled = 0;                // loans up to here are not accepted
-    absl::btree_set<uint64_t> accepted;  // beyond that, ever
-    absl::btree_set<uint64_t> held;
+    uint64_t settled = 0;         // loans up to here are not accepted
+    std::set<uint64_t> accepted;  // beyond that, ever
+    std::set<uint64_t> held;
     std::shared_ptr<Returns> returns;
     uint64_t mapping = 0;  // the number that kMapped says
     bool is_told = false;  // has answered kMapped
@@ -167,7 +167,7 @@ class Lending {
   const AgentId self_;
   SharedMemory& memory_;
   const LendingOptions options_;
-  absl::btree_map<AgentId, Peer> peers_;
+  std::map<AgentId, Peer> peers_;
   int64_t lent_bytes_ = 0;
   int64_t lent_count_ = 0;
   int64_t loan_count_ = 0;

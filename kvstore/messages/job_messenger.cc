@@ -19,9 +19,8 @@ void JobMessenger::SendToOne(AgentId to, uint8_t kind, const Bytes& body,
   Send({to}, kind, body, out);
 }
 
-void JobMessenger::SendToAll(absl::btree_set<AgentId> targets,
-                             LabelMessage kind, const Bytes& body, Outbox& out,
-                             const Bytes& tag) {
+void JobMessenger::SendToAll(std::set<AgentId> targets, LabelMessage kind,
+                             const Bytes& body, Outbox& out, const Bytes& tag) {
   targets.erase(sender_.self);
   targets.erase(AgentId());
   if (targets.empty()) return;

@@ -6,8 +6,8 @@
 #define DOGGED_KVSTORE_MESSAGES_JOB_MESSENGER_H_
 
 #include <cstdint>
+#include <set>
 
-#include "absl/container/btree_set.h"
 #include "absl/types/span.h"
 #include "kvstore/messages/label_messages.h"
 #include "kvstore/messages/label_stats.h"
@@ -37,7 +37,7 @@ class JobMessenger {
   }
   // Sends to all `targets` but this agent. With a tag the body is offered
   // first: an agent that has the body that the tag names takes no bytes.
-  void SendToAll(absl::btree_set<AgentId> targets, LabelMessage kind,
+  void SendToAll(std::set<AgentId> targets, LabelMessage kind,
                  const Bytes& body, Outbox& out, const Bytes& tag = {});
   // Sends the batches, at the end of a pass.
   void SendBatches(Outbox& out);

@@ -8,10 +8,10 @@
 #define DOGGED_KVSTORE_REPLICATION_DEFERRED_SENDS_H_
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "runtime/base/ids.h"
@@ -53,7 +53,7 @@ class DeferredSends {
     std::deque<Label> labels;  // oldest first, never empty
     absl::flat_hash_set<Label> known;
   };
-  absl::btree_map<AgentId, List> lists_;
+  std::map<AgentId, List> lists_;
 };
 
 }  // namespace dogged

@@ -8,11 +8,11 @@
 #ifndef DOGGED_KVSTORE_REPLICATION_HANDOVER_H_
 #define DOGGED_KVSTORE_REPLICATION_HANDOVER_H_
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -69,12 +69,12 @@ class Handover {
     absl::flat_hash_set<Label> labels;
     absl::flat_hash_set<Reader> readers;
   };
-  absl::btree_map<AgentId, Given> giving_;
+  std::map<AgentId, Given> giving_;
   struct Awaited {
     absl::Time limit;
     bool leaves = false;
   };
-  absl::btree_map<AgentId, Awaited> awaited_;
+  std::map<AgentId, Awaited> awaited_;
   absl::flat_hash_set<AgentId> early_starters_;  // not awaited yet
   std::optional<Placement> former_;              // when the first was awaited
 };

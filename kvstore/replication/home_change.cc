@@ -1,11 +1,10 @@
 #include "kvstore/replication/home_change.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
-
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 
 namespace dogged {
 
@@ -128,7 +127,7 @@ void HomeChange::PeerStarted(const Pass& pass, AgentId peer) {
       }
       continue;
     }
-    absl::btree_set<AgentId> targets;
+    std::set<AgentId> targets;
     if (job_.forward) targets = retention_.RemoteConsumerHomes(label, entry);
     if (!entry.awaits_copies)
       replication_.AddMissingReplicas(label, entry, targets);
@@ -140,7 +139,7 @@ void HomeChange::PeerStarted(const Pass& pass, AgentId peer) {
 
 void HomeChange::HandOverWatermarks(
     absl::FunctionRef<bool(const Label& row)> moved, Outbox& out) {
-  absl::btree_map<AgentId, WatermarksBody> bodies;
+  std::map<AgentId, WatermarksBody> bodies;
   for (auto& row : labels_.watermarks.BoundRows(moved)) {
     bodies[labels_.places.HomeOf(row.first)].done.push_back(row);
   }
@@ -190,7 +189,7 @@ bool HomeChange::HandleWatermarks(absl::Time now, AgentId from,
 void HomeChange::PublishToNew(const Pass& pass, const Label& label,
                               const LabelEntry& entry,
                               const Placement& before) {
-  absl::btree_set<AgentId> targets;
+  std::set<AgentId> targets;
   if (job_.forward) {
     size_t ordinal = 0;
     job_.relations.ForEachReader(label, [&](const Reader& reader) {

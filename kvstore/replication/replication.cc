@@ -90,11 +90,10 @@ void Replication::BindAtHome(const Pass& pass, const Label& label,
   (void)labels_.watermarks.TakeReleasedEarly(label);
   producers_.NoteBound(label, value, new_versions);
 
-  absl::btree_set<AgentId> targets(entry->waiters.begin(),
-                                   entry->waiters.end());
+  std::set<AgentId> targets(entry->waiters.begin(), entry->waiters.end());
   entry->waiters.clear();
   if (job_.forward) {
-    const absl::btree_set<AgentId> homes =
+    const std::set<AgentId> homes =
         retention_.RemoteConsumerHomes(label, *entry);
     targets.insert(homes.begin(), homes.end());
   }
@@ -114,7 +113,7 @@ void Replication::BindAtHome(const Pass& pass, const Label& label,
 
 void Replication::AddMissingReplicas(const Label& label,
                                      const LabelEntry& entry,
-                                     absl::btree_set<AgentId>& targets) const {
+                                     std::set<AgentId>& targets) const {
   for (AgentId agent : labels_.places.HoldersOf(label)) {
     if (agent == job_.self) continue;
     const bool has = std::find(entry.copies.begin(), entry.copies.end(),
@@ -188,7 +187,7 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
   LabelEntry* entry = labels_.shard.FindBound(label);
   if (entry == nullptr || !entry->is_home) return;
   StopAwaiting(pass.now, *entry);
-  absl::btree_set<AgentId> targets;
+  std::set<AgentId> targets;
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
@@ -310,8 +309,7 @@ void Replication::Announce(const Pass& pass, const Label& label) {
   }
   if (retention_.IsUsedUp(label, *entry))
     return ScheduleAnnounce(pass.now, *entry);
-  absl::btree_set<AgentId> targets =
-      retention_.RemoteConsumerHomes(label, *entry);
+  std::set<AgentId> targets = retention_.RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {
     // Only local consumers are left: no announcements until the view changes,

@@ -6,8 +6,8 @@
 #define DOGGED_KVSTORE_REPLICATION_REPLICATION_H_
 
 #include <cstdint>
+#include <set>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
 #include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_context.h"
@@ -59,12 +59,12 @@ class Replication {
   bool Lacks(absl::string_view announce) const;  // needs the bytes of that
   // Values of which this agent was the home, or a holder, and that their new
   // home has; since the last call.
-  absl::btree_map<AgentId, HandedOver> TakeHandedOver() {
+  std::map<AgentId, HandedOver> TakeHandedOver() {
     return std::exchange(handed_over_, {});
   }
 
   void AddMissingReplicas(const Label& label, const LabelEntry& entry,
-                          absl::btree_set<AgentId>& targets) const;
+                          std::set<AgentId>& targets) const;
   // Sent a little later, or with the next cut, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(const Pass& pass);
@@ -103,7 +103,7 @@ class Replication {
   int64_t held_bytes_ = 0;                       // as of then, and since
   // That a cut would have copied when one was last thought of.
   int64_t in_use_bytes_ = 0;
-  absl::btree_map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()
+  std::map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()
 };
 
 }  // namespace dogged

@@ -17,8 +17,8 @@ absl::Duration ValueSender::TimeToSend(AgentId agent, int64_t bytes) const {
                        (rate > 0 ? rate : kUsualBytesPerSecond));
 }
 
-void ValueSender::SendValue(absl::btree_set<AgentId> targets,
-                            const Label& label, Outbox& out, Sending why) {
+void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
+                            Outbox& out, Sending why) {
   LabelEntry* entry = labels_.shard.Find(label);
   entry->is_exposed = true;
   if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
@@ -40,7 +40,7 @@ void ValueSender::SendValue(absl::btree_set<AgentId> targets,
                           out);
     it = targets.erase(it);
   }
-  absl::btree_set<AgentId> told;
+  std::set<AgentId> told;
   for (const AgentId agent : targets) {
     const bool may_have =
         why == Sending::kDemanded ? credit_.MayHave(agent) : credit_.Has(agent);

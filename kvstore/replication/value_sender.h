@@ -4,7 +4,8 @@
 #ifndef DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
 #define DOGGED_KVSTORE_REPLICATION_VALUE_SENDER_H_
 
-#include "absl/container/btree_set.h"
+#include <set>
+
 #include "kvstore/dictionary/conflict_check.h"
 #include "kvstore/dictionary/label_context.h"
 #include "kvstore/dictionary/label_table.h"
@@ -27,8 +28,8 @@ class ValueSender {
 
   // Sends the value of a bound label, once loaded, to targets that have credit;
   // announces it to the rest.
-  void SendValue(absl::btree_set<AgentId> targets, const Label& label,
-                 Outbox& out, Sending why = Sending::kPublication);
+  void SendValue(std::set<AgentId> targets, const Label& label, Outbox& out,
+                 Sending why = Sending::kPublication);
   void BeginPass(absl::Time now) { credit_.BeginPass(now); }
   void SendDeferred(const Pass& pass);  // as far as there is credit
   // Until `agent` would have so many bytes, behind all that waits for it.

@@ -80,7 +80,7 @@ void DiskOffers::NoteHandoverComplete(absl::Time now, AgentId agent) {
 
 void DiskOffers::ForgetIf(absl::Time now,
                           absl::FunctionRef<bool(AgentId)> gone) {
-  absl::erase_if(others_, gone);
+  std::erase_if(others_, gone);
   NoteOffer(now);
 }
 

@@ -4,7 +4,8 @@
 #ifndef DOGGED_KVSTORE_STORAGE_DISK_OFFERS_H_
 #define DOGGED_KVSTORE_STORAGE_DISK_OFFERS_H_
 
-#include "absl/container/btree_set.h"
+#include <set>
+
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -41,7 +42,7 @@ class DiskOffers {
   LabelContext& job_;
   LabelTable& labels_;
   bool is_reading_ = false;            // this agent's directory
-  absl::btree_set<AgentId> others_;    // that may have more to tell of theirs
+  std::set<AgentId> others_;           // that may have more to tell of theirs
   absl::flat_hash_set<Label> coming_;  // announced, and asked for
   absl::Time end_ = absl::InfinitePast();
   absl::Time limit_ = absl::InfinitePast();  // of the end

@@ -3,7 +3,8 @@
 #ifndef DOGGED_KVSTORE_STORAGE_STORED_VALUES_H_
 #define DOGGED_KVSTORE_STORAGE_STORED_VALUES_H_
 
-#include "absl/container/btree_set.h"
+#include <set>
+
 #include "runtime/base/ids.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -20,8 +21,7 @@ class StoredValues {
   // Values may leave memory for a disk, whether they count there or not.
   virtual bool has_store() const = 0;
   // Has the bytes of a spilled value fetched, for these agents.
-  virtual void Load(const Label& label,
-                    const absl::btree_set<AgentId>& targets) = 0;
+  virtual void Load(const Label& label, const std::set<AgentId>& targets) = 0;
   // Bytes that came from elsewhere: somebody here may wait for them.
   virtual void Offer(const Label& label, const Value& value) = 0;
 };

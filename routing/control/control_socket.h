@@ -27,12 +27,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -201,10 +201,10 @@ class ControlPort {
   bool has_said_ = false;  // that connections end for want of descriptors
   std::string address_;
   uint64_t next_id_ = 1;
-  absl::btree_map<ConnectionId, Connection> connections_;
+  std::map<ConnectionId, Connection> connections_;
   std::vector<ConnectionId> unsettled_;  // touched outside of Poll
   int64_t refused_count_ = 0;
-  absl::btree_set<ConnectionId> strangers_;
+  std::set<ConnectionId> strangers_;
   PolledDeadlines deadlines_;  // of strangers, and of those that are refused
   RefusalLog refusal_log_;
   SystemClock system_clock_;

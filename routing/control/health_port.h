@@ -10,10 +10,10 @@
 #define DOGGED_ROUTING_CONTROL_HEALTH_PORT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "routing/control/polled_deadlines.h"
@@ -76,7 +76,7 @@ class HealthPort {
   bool is_listening_ = true;
   std::string address_;
   uint64_t next_id_ = 1;
-  absl::btree_map<uint64_t, Connection> connections_;
+  std::map<uint64_t, Connection> connections_;
   PolledDeadlines deadlines_;
 };
 

@@ -5,9 +5,9 @@
 #define DOGGED_ROUTING_CONTROL_POLLED_DEADLINES_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 
 namespace dogged {
@@ -26,7 +26,7 @@ class PolledDeadlines {
  private:
   absl::Time looked_ = absl::InfiniteFuture();
   absl::Duration counted_;
-  absl::btree_map<uint64_t, absl::Duration> due_;
+  std::map<uint64_t, absl::Duration> due_;
 };
 
 }  // namespace dogged

@@ -41,7 +41,7 @@ Candidates::Due Candidates::Tick(absl::Time now) {
   Due due;
   if (candidates_.empty() || now < next_ping_) return due;
   next_ping_ = now + kPingInterval;
-  absl::erase_if(candidates_, [&](const auto& item) {
+  std::erase_if(candidates_, [&](const auto& item) {
     const Candidate& candidate = item.second;
     if (now - candidate.since < time_max_) return false;
     due.forgotten.push_back(candidate.fact.member);

@@ -7,9 +7,9 @@
 #define DOGGED_ROUTING_MEMBERSHIP_CANDIDATES_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "routing/membership/gossip_codec.h"
 #include "routing/membership/view.h"
@@ -52,7 +52,7 @@ class Candidates {
   };
 
   const absl::Duration time_max_;
-  absl::btree_map<AgentId, Candidate> candidates_;
+  std::map<AgentId, Candidate> candidates_;
   absl::Time next_ping_ = absl::UnixEpoch();
 };
 

@@ -47,7 +47,7 @@ void Contacts::SetListed(absl::Span<const std::string> addresses) {
       next_due_ = absl::InfinitePast();
     }
   }
-  absl::erase_if(contacts_, [](const auto& item) {
+  std::erase_if(contacts_, [](const auto& item) {
     const Contact& contact = item.second;
     return !contact.is_given && !contact.is_listed && !contact.was_member &&
            !contact.is_preferred;

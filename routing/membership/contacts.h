@@ -10,11 +10,11 @@
 #define DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -93,7 +93,7 @@ class Contacts {
 
   void PutOff(absl::Time now, Contact& contact);
 
-  absl::btree_map<std::string, Contact> contacts_;
+  std::map<std::string, Contact> contacts_;
   std::vector<std::string> silent_;  // for TakeSilent()
   bool awaits_listing_ = false;
   absl::Time next_due_ = absl::InfinitePast();

@@ -17,12 +17,12 @@
 #define DOGGED_ROUTING_MEMBERSHIP_FAILURE_DETECTOR_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/random.h"
@@ -109,7 +109,7 @@ class FailureDetector {
 
   FailureDetectorTimes times_;
   Rng rng_;
-  absl::btree_map<AgentId, Peer> peers_;
+  std::map<AgentId, Peer> peers_;
   std::vector<AgentId> round_;  // still to be probed in this round
   absl::Time next_probe_ = absl::InfinitePast();
   absl::Time last_heard_ = absl::InfinitePast();

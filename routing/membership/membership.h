@@ -25,12 +25,12 @@
 #define DOGGED_ROUTING_MEMBERSHIP_MEMBERSHIP_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -238,7 +238,7 @@ class Membership {
   Candidates candidates_;     // named, and not heard yet
 
   // Members; written as facts are merged, and by this agent's own news.
-  absl::btree_map<AgentId, Entry> entries_;
+  std::map<AgentId, Entry> entries_;
   std::shared_ptr<const View> view_;     // of entries_
   mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
   Relays relays_;                        // of view_, and of who hears whom

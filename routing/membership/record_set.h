@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "routing/membership/gossip_codec.h"
 
 namespace dogged {
@@ -75,7 +74,7 @@ class RecordSet {
   void Grow();
 
   Map records_;
-  absl::btree_multimap<uint64_t, Slot> slots_;  // by place
+  std::multimap<uint64_t, Slot> slots_;  // by place
   int part_bits_ = 0;
   std::vector<uint64_t> part_sums_ = {0};
   uint64_t sum_ = 0;

@@ -5,7 +5,8 @@
 #ifndef DOGGED_ROUTING_MEMBERSHIP_RELAYS_H_
 #define DOGGED_ROUTING_MEMBERSHIP_RELAYS_H_
 
-#include "absl/container/btree_map.h"
+#include <map>
+
 #include "absl/functional/function_ref.h"
 #include "routing/membership/view.h"
 #include "runtime/base/ids.h"
@@ -26,7 +27,7 @@ class Relays {
 
  private:
   const AgentId self_;
-  absl::btree_map<AgentId, AgentId> relays_;  // by the agent that is unheard
+  std::map<AgentId, AgentId> relays_;  // by the agent that is unheard
 };
 
 }  // namespace dogged

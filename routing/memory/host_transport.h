@@ -17,11 +17,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "routing/memory/shared_file.h"
 #include "routing/transport/transport.h"
 #include "runtime/base/clock.h"
@@ -115,7 +115,7 @@ class HostTransport : public Transport {
   Bells bells_;         // by sleeper
   const int epoll_fd_;  // -1: the far one's
   std::string address_;
-  absl::btree_map<AgentId, std::unique_ptr<Peer>> peers_;
+  std::map<AgentId, std::unique_ptr<Peer>> peers_;
   int64_t dropped_count_ = 0;
   int64_t ring_count_ = 0;
 };

@@ -1,9 +1,9 @@
 #include "routing/multicast/multicast.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
@@ -33,7 +33,7 @@ class ViewScene : public PlanScene {
 };
 
 int64_t HostCount(const View& view) {
-  absl::btree_set<absl::string_view> hosts;
+  std::set<absl::string_view> hosts;
   for (const Member& member : view.members()) hosts.insert(member.host);
   return std::ssize(hosts);
 }

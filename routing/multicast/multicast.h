@@ -16,11 +16,11 @@
 #define DOGGED_ROUTING_MULTICAST_MULTICAST_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -83,9 +83,7 @@ class Multicast {
   MulticastPlan plan() const { return plan_; }
   const Streams& streams() const { return streams_; }
   const TwoTreeReassembler& two_trees() const { return two_trees_; }
-  const absl::btree_map<JobId, MulticastTraffic>& traffic() const {
-    return traffic_;
-  }
+  const std::map<JobId, MulticastTraffic>& traffic() const { return traffic_; }
   // Malformed messages.
   int64_t refused_count() const { return refused_count_; }
   // Destinations that this agent's view does not have.
@@ -116,7 +114,7 @@ class Multicast {
   RoutingTable table_;
   Streams streams_;
   TwoTreeReassembler two_trees_;
-  absl::btree_map<JobId, MulticastTraffic> traffic_;
+  std::map<JobId, MulticastTraffic> traffic_;
   int64_t refused_count_ = 0;
   int64_t unknown_count_ = 0;
   int64_t hop_limit_count_ = 0;

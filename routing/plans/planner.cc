@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "routing/plans/agent_schedule.h"
@@ -32,7 +32,7 @@ class PrefixPlanner : public Planner {
   std::vector<Branch> Split(const PlanScene& scene,
                             absl::Span<const AgentId> targets) const override {
     // In order of IDs; the simulation replays it.
-    absl::btree_map<AgentId, std::vector<AgentId>> by_hop;
+    std::map<AgentId, std::vector<AgentId>> by_hop;
     for (AgentId target : targets) {
       by_hop[scene.NextHopTo(target)].push_back(target);
     }
@@ -129,7 +129,7 @@ class DigitTree {
 
  private:
   AgentTree tree_;
-  absl::btree_map<std::string, int> nodes_;
+  std::map<std::string, int> nodes_;
 };
 
 class AgentPlanner : public Planner {

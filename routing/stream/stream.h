@@ -19,11 +19,10 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "routing/membership/view.h"
@@ -132,7 +131,7 @@ class Streams {
     // agent have the body. Later parents hear it when this agent has the body:
     // if they waited for the agents behind, two could wait for each other.
     AgentId first_parent;
-    absl::btree_set<AgentId> other_parents;
+    std::set<AgentId> other_parents;
     bool served = false;   // as a destination: has the body, or will have it
     bool needed = false;   // is a destination and lacks the body
     bool pulling = false;  // the parent was asked for segments
@@ -196,14 +195,14 @@ class Streams {
   Map streams_;
   // Times of the last Tick(), and of offers since.
   std::map<AgentId, int64_t> bytes_owed_;
-  absl::btree_set<AgentId> awaiting_;
+  std::set<AgentId> awaiting_;
   absl::Time now_;  // of the last call
   absl::Duration least_round_trip_;
   absl::Duration round_trip_;
   uint64_t next_number_ = 1;
   // Streams that this agent is through with, and whether it was a destination
   // of them: for doubled offers.
-  absl::btree_map<StreamKey, bool> finished_;
+  std::map<StreamKey, bool> finished_;
   std::deque<StreamKey> finished_order_;
   int64_t repaired_count_ = 0;
   int64_t asked_again_count_ = 0;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -139,8 +139,8 @@ namespace {
 // Contents of a dump of ibnetdiscover: switches, hosts, cables.
 struct IbFabric {
   std::vector<std::string> switches;
-  absl::btree_map<std::string, std::string> hosts;  // port's GUID -> name
-  absl::btree_map<std::string, std::vector<std::string>> cables;
+  std::map<std::string, std::string> hosts;  // port's GUID -> name
+  std::map<std::string, std::vector<std::string>> cables;
 };
 
 absl::StatusOr<IbFabric> ParseIbDump(absl::string_view text) {
@@ -177,10 +177,10 @@ absl::StatusOr<IbFabric> ParseIbDump(absl::string_view text) {
 }
 
 // Steps from each switch to the nearest of `starts`, over switches only.
-absl::btree_map<std::string, int> StepsFrom(
+std::map<std::string, int> StepsFrom(
     const IbFabric& fabric, std::vector<std::string> starts,
-    absl::btree_map<std::string, std::string>* parents) {
-  absl::btree_map<std::string, int> steps;
+    std::map<std::string, std::string>* parents) {
+  std::map<std::string, int> steps;
   for (const std::string& start : starts) steps[start] = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
     const auto cables = fabric.cables.find(starts[i]);
@@ -201,7 +201,7 @@ absl::btree_map<std::string, int> StepsFrom(
 
 absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text) {
   DOGGED_ASSIGN_OR_RETURN(const IbFabric fabric, ParseIbDump(text));
-  absl::btree_map<std::string, std::string> home;  // host's GUID -> switch
+  std::map<std::string, std::string> home;  // host's GUID -> switch
   std::vector<std::string> leaves;
   for (const std::string& name : fabric.switches) {
     const auto cables = fabric.cables.find(name);
@@ -215,8 +215,8 @@ absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text) {
   SiteTree tree;
   // The root is as far from hosts as can be: a spine of a fat tree. From it,
   // a breadth-first tree, as up/down routing has one [AG 2.1].
-  absl::btree_map<std::string, int> height = StepsFrom(fabric, leaves, nullptr);
-  absl::btree_map<std::string, std::string> parents;
+  std::map<std::string, int> height = StepsFrom(fabric, leaves, nullptr);
+  std::map<std::string, std::string> parents;
   while (!height.empty()) {
     const auto top = std::max_element(
         height.begin(), height.end(),
@@ -230,7 +230,7 @@ absl::StatusOr<SiteTree> ReadIbnetdiscover(absl::string_view text) {
   for (const auto& [child, parent] : parents) {
     DOGGED_RETURN_IF_ERROR(tree.PutSwitchIn(child, parent));
   }
-  absl::btree_map<std::string, std::string> placed;  // host -> switch
+  std::map<std::string, std::string> placed;  // host -> switch
   for (const auto& [guid, leaf] : home) {
     const std::string& host = fabric.hosts.at(guid);
     // A host with two adapters stands where the first one is.

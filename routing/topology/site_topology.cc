@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kSuffixBits = 16;
 
-using Hosts = absl::btree_map<std::string, TopologyId>;
+using Hosts = std::map<std::string, TopologyId>;
 
 enum class Format { kPlain, kSlurm, kIbnetdiscover };
 
@@ -108,7 +108,7 @@ class PlainReader {
 
 // No two IDs are equal, and none is the beginning of another.
 absl::Status CheckDistinct(const Hosts& hosts) {
-  absl::btree_map<absl::string_view, absl::string_view> by_digits;
+  std::map<absl::string_view, absl::string_view> by_digits;
   for (const auto& [host, id] : hosts) {
     const auto [it, is_new] = by_digits.try_emplace(id.digits(), host);
     if (!is_new) {
@@ -156,8 +156,10 @@ absl::StatusOr<SiteTopology> SiteTopology::Parse(absl::string_view text,
 }
 
 absl::StatusOr<TopologyId> SiteTopology::IdOf(absl::string_view host) const {
-  auto it = hosts_.find(host);
-  if (it == hosts_.end()) it = hosts_.find(host.substr(0, host.find('.')));
+  auto it = hosts_.find(std::string(host));
+  if (it == hosts_.end()) {
+    it = hosts_.find(std::string(host.substr(0, host.find('.'))));
+  }
   if (it == hosts_.end()) {
     return absl::NotFoundError(absl::StrCat("host ", host, " is not among the ",
                                             hosts_.size(), " hosts named"));

@@ -14,10 +14,10 @@
 #define DOGGED_ROUTING_TOPOLOGY_SITE_TOPOLOGY_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "routing/topology/topology_id.h"
@@ -43,12 +43,10 @@ class SiteTopology {
   absl::StatusOr<TopologyId> IdOf(absl::string_view host) const;
 
   // By name. No ID is the beginning of another.
-  const absl::btree_map<std::string, TopologyId>& hosts() const {
-    return hosts_;
-  }
+  const std::map<std::string, TopologyId>& hosts() const { return hosts_; }
 
  private:
-  absl::btree_map<std::string, TopologyId> hosts_;
+  std::map<std::string, TopologyId> hosts_;
 };
 
 // A place within a host: counted from 1, or 0 for a process that may run on

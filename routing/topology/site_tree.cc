@@ -112,7 +112,7 @@ std::vector<SiteTree::Numbered> SiteTree::NumberFamilies(
   return out;
 }
 
-absl::StatusOr<absl::btree_map<std::string, TopologyId>> SiteTree::Number(
+absl::StatusOr<std::map<std::string, TopologyId>> SiteTree::Number(
     int base) const {
   DOGGED_RETURN_IF_ERROR(CheckCycles());
   const std::vector<bool> leads = LeadsToHosts();
@@ -144,7 +144,7 @@ absl::StatusOr<absl::btree_map<std::string, TopologyId>> SiteTree::Number(
     }
     level = NumberFamilies(families, base);
   }
-  absl::btree_map<std::string, TopologyId> hosts;
+  std::map<std::string, TopologyId> hosts;
   for (Numbered& numbered : done) {
     numbered.digits.resize(longest, '\0');
     DOGGED_ASSIGN_OR_RETURN(hosts[nodes_[numbered.node].name],

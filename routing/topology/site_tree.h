@@ -4,10 +4,10 @@
 #define DOGGED_ROUTING_TOPOLOGY_SITE_TREE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -29,8 +29,7 @@ class SiteTree {
   // level of the tree has as many digits as its widest switch needs.
   //
   // Errors: kInvalidArgument for a cycle, or more digits than an ID holds.
-  absl::StatusOr<absl::btree_map<std::string, TopologyId>> Number(
-      int base) const;
+  absl::StatusOr<std::map<std::string, TopologyId>> Number(int base) const;
 
  private:
   struct Node {
@@ -55,7 +54,7 @@ class SiteTree {
       const std::vector<Family>& families, int base);
 
   std::vector<Node> nodes_;
-  absl::btree_map<std::string, int> index_;
+  std::map<std::string, int> index_;
   int64_t host_count_ = 0;
 };
 

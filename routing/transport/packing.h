@@ -13,11 +13,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "routing/transport/envelope.h"
@@ -106,8 +106,8 @@ class Packer {
   // Short messages have the other half of a queue to themselves.
   int64_t queue_bytes_max_;
   int64_t rests_bytes_max_;
-  absl::btree_map<AgentId, std::deque<Rest>> rests_;
-  absl::btree_map<AgentId, int64_t> sent_;  // bytes, by the next hop
+  std::map<AgentId, std::deque<Rest>> rests_;
+  std::map<AgentId, int64_t> sent_;  // bytes, by the next hop
   LinkRates link_rates_;
   absl::Time next_sample_ = absl::InfinitePast();
   uint64_t next_message_id_ = 1;

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kPieceOverhead = 64;
 
 // The pieces as one, if they cover it without gap or overlap.
-std::optional<Bytes> Join(const absl::btree_map<int64_t, Bytes>& pieces,
+std::optional<Bytes> Join(const std::map<int64_t, Bytes>& pieces,
                           int64_t total) {
   int64_t end = 0;
   for (const auto& [offset, piece] : pieces) {

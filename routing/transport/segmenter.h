@@ -5,11 +5,11 @@
 #define DOGGED_ROUTING_TRANSPORT_SEGMENTER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/base/bytes.h"
@@ -64,9 +64,9 @@ class Reassembler {
     int64_t total = 0;
     int64_t bytes = 0;
     absl::Time touched;
-    absl::btree_map<int64_t, Bytes> pieces;  // by offset
+    std::map<int64_t, Bytes> pieces;  // by offset
   };
-  using Incomplete = absl::btree_map<Key, PartialMessage>;
+  using Incomplete = std::map<Key, PartialMessage>;
 
   Incomplete::iterator Drop(Incomplete::iterator message);
   void DropOldest();

@@ -19,13 +19,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
 #include "routing/transport/transport.h"
 #include "routing/trust/aead.h"
@@ -84,8 +84,7 @@ class SealedTransport : public Transport {
     std::string public_half;  // empty: not told yet
     std::unique_ptr<Aead> seal;
     // Keys of what comes, by cluster's key and cipher.
-    absl::btree_map<std::pair<std::string, uint8_t>, std::unique_ptr<Aead>>
-        open;
+    std::map<std::pair<std::string, uint8_t>, std::unique_ptr<Aead>> open;
     ReplayWindow window;
   };
 
@@ -105,9 +104,9 @@ class SealedTransport : public Transport {
   const ExchangeKey exchange_;
   const Keys keys_;
   std::shared_ptr<const KeyRing> ring_;
-  absl::btree_map<AgentId, Peer> peers_;
+  std::map<AgentId, Peer> peers_;
   // Counters of forgotten peers up to which all were seen.
-  absl::btree_map<AgentId, uint64_t> seen_;
+  std::map<AgentId, uint64_t> seen_;
   // Counter of the last message; for all peers and keys, so it never repeats.
   uint64_t counter_ = 0;
   int64_t refused_count_ = 0;

@@ -1,9 +1,9 @@
 #include "runtime/agent/job_completion.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/log.h"
 #include "runtime/base/status.h"
@@ -89,7 +89,7 @@ void JobCompletion::FinishJobs(absl::Time now) {
 
 void JobCompletion::StartFinish(absl::Time now, JobId job, JobEntry& entry) {
   entry.finish = std::make_unique<JobFinish>();
-  absl::btree_set<Label> labels;
+  std::set<Label> labels;
   entry.run->rounds().ForEachDemanded([&](const Label& label) {
     labels.insert(label);
     return true;

@@ -9,10 +9,10 @@
 #define DOGGED_RUNTIME_AGENT_JOB_EXCHANGE_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_context.h"
@@ -83,7 +83,7 @@ class JobExchange {
   // Errors: kAlreadyExists while a job of that name with another text runs.
   absl::Status CheckName(const JobRecord& record) const;
   // Records of the directory, by job.
-  using Stored = absl::btree_map<Digest, std::vector<JobJournal::Found>>;
+  using Stored = std::map<Digest, std::vector<JobJournal::Found>>;
   // A job with these records runs, or keeps results.
   bool IsWanted(const std::vector<JobJournal::Found>& found) const;
   void AdoptFound(absl::Time now);

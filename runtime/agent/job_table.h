@@ -7,9 +7,9 @@
 #define DOGGED_RUNTIME_AGENT_JOB_TABLE_H_
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "runtime/agent/job_entry.h"
 #include "runtime/agent/job_records.h"
@@ -18,7 +18,7 @@ namespace dogged {
 
 class JobTable {
  public:
-  using Jobs = absl::btree_map<JobId, JobEntry>;
+  using Jobs = std::map<JobId, JobEntry>;
 
   explicit JobTable(const JobRecords& records) : records_(records) {}
   // Kernels that run are stopped.

@@ -11,9 +11,9 @@
 #define DOGGED_RUNTIME_AGENT_JOB_VALUES_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -74,12 +74,12 @@ class ValuePull {
   AgentId source_;
   int64_t total_ = -1;
   std::string front_;                          // all from the beginning on
-  absl::btree_map<int64_t, Bytes> scattered_;  // beyond, by offset
+  std::map<int64_t, Bytes> scattered_;         // beyond, by offset
   int64_t asked_ = 0;                          // of `source_`, up to here
   absl::Time heard_ = absl::InfiniteFuture();  // when a part came, or it began
   absl::Time next_try_ = absl::InfinitePast();
   absl::Duration patience_;
-  absl::btree_map<AgentId, absl::Time> absent_;  // when they said so
+  std::map<AgentId, absl::Time> absent_;  // when they said so
 };
 
 }  // namespace dogged

@@ -113,8 +113,7 @@ void DiskRecovery::Adopt(const Pass& pass, const Label& label,
       if (job_.goal.rounds.IsResult(label)) ++job_.stats.results_bound;
     }
     job_.goal.has_news |= job_.goal.rounds.Note(label, held);
-    absl::btree_set<AgentId> waiters(entry->waiters.begin(),
-                                     entry->waiters.end());
+    std::set<AgentId> waiters(entry->waiters.begin(), entry->waiters.end());
     entry->waiters.clear();
     if (!waiters.empty()) {
       sender_.SendValue(std::move(waiters), label, pass.out,

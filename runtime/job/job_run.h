@@ -125,7 +125,7 @@ class JobRun {
     return dictionary_.labels.shard.BytesInMemory();
   }
   // See Replication.
-  absl::btree_map<AgentId, Replication::HandedOver> TakeHandedOver() {
+  std::map<AgentId, Replication::HandedOver> TakeHandedOver() {
     return dictionary_.replication.TakeHandedOver();
   }
   // The digest of a label that this agent holds, or has heard of.

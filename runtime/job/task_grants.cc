@@ -1,11 +1,10 @@
 #include "runtime/job/task_grants.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
-
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 
 namespace dogged {
 namespace {
@@ -117,7 +116,7 @@ void TaskGrants::GrantTasks(const Pass& pass) {
           EncodeClaim({.task = record->task,
                        .wanted = job_.relations.FirstCreated(record->task)}),
           pass.out);
-      absl::btree_set<Label> own;
+      std::set<Label> own;
       job_.relations.ForEachRequired(
           record->task, [&](int, const Label& label) {
             const LabelEntry* entry = labels_.shard.FindBound(label);
@@ -156,7 +155,7 @@ void TaskGrants::HandleGrant(const Pass& pass, AgentId from,
 // their claim ends.
 void TaskGrants::SweepStealing(const Pass& pass) {
   std::vector<Task> missing;
-  absl::btree_map<Task, RemoteTask> grants;
+  std::map<Task, RemoteTask> grants;
   for (const auto& [task, remote] : tasks_.remote()) {
     grants[task] = remote;
     if (remote.asked <= pass.now - job_.times.DemandTimeout(pass.now) &&

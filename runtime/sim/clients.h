@@ -4,10 +4,10 @@
 #define DOGGED_RUNTIME_SIM_CLIENTS_H_
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
@@ -21,10 +21,10 @@ namespace dogged {
 
 struct SimClient {
   SubmissionId submission;
-  Rounds rounds;                         // as far as it knows
-  SimNode* contact = nullptr;            // agent that it talks to
-  absl::btree_map<Label, bool> missing;  // asked for, or not
-  absl::btree_map<Label, Digest> results;
+  Rounds rounds;                  // as far as it knows
+  SimNode* contact = nullptr;     // agent that it talks to
+  std::map<Label, bool> missing;  // asked for, or not
+  std::map<Label, Digest> results;
   absl::Duration stands;  // that long after the first one is done
   absl::Time reads_from = absl::InfinitePast();
   bool is_done = false;

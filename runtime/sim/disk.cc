@@ -40,7 +40,7 @@ SimEngine::SimEngine(EventQueue& queue, SimDisk& disk, const DiskFaults& faults,
 
 SimEngine::~SimEngine() {
   *alive_ = false;
-  absl::btree_map<std::string, bool> keys;
+  std::map<std::string, bool> keys;
   for (const auto& [key, value] : disk_.content) keys[key] = true;
   for (const auto& [key, value] : cached_.content) keys[key] = true;
   for (const auto& [key, unused] : keys) {

@@ -6,11 +6,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "kvstore/storage/engine.h"
 #include "runtime/base/random.h"
@@ -26,7 +26,7 @@ struct DiskFaults {
 
 // SimDisk: the contents, which outlive agents.
 struct SimDisk {
-  absl::btree_map<std::string, std::string> content;
+  std::map<std::string, std::string> content;
   int64_t bytes = 0;  // of keys and values
   bool has_lost = false;
 

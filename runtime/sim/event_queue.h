@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 
 namespace dogged {
@@ -36,8 +36,7 @@ class EventQueue {
  private:
   absl::Time now_ = absl::UnixEpoch();
   uint64_t sequence_ = 0;
-  absl::btree_map<std::pair<absl::Time, uint64_t>, std::function<void()>>
-      events_;
+  std::map<std::pair<absl::Time, uint64_t>, std::function<void()>> events_;
 };
 
 }  // namespace dogged

@@ -1,8 +1,8 @@
 #include "runtime/sim/fault_plan.h"
 
+#include <map>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -11,7 +11,7 @@ namespace dogged {
 
 absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
   FaultPlan out;
-  const absl::btree_map<absl::string_view, int*> counts = {
+  const std::map<absl::string_view, int*> counts = {
       {"crash", &out.crash},       {"pair", &out.pair},
       {"restart", &out.restart},   {"pause", &out.pause},
       {"join", &out.join},         {"leave", &out.leave},
@@ -23,7 +23,7 @@ absl::StatusOr<FaultPlan> FaultPlan::Parse(absl::string_view text) {
       {"mute", &out.mute},         {"link", &out.link},
       {"large", &out.large},       {"slow", &out.slow},
       {"sick", &out.sick}};
-  const absl::btree_map<absl::string_view, double*> chances = {
+  const std::map<absl::string_view, double*> chances = {
       {"drop", &out.network.drop},
       {"duplicate", &out.network.duplicate},
       {"reorder", &out.network.reorder},

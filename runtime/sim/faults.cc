@@ -151,8 +151,8 @@ void SimFaults::Pause(SimNode& node, absl::Duration time) {
   world_.queue.After(time, [this, &node] { nodes_.Continue(node); });
 }
 
-absl::btree_set<int> SimFaults::RandomHalf() {
-  absl::btree_set<int> side;
+std::set<int> SimFaults::RandomHalf() {
+  std::set<int> side;
   for (const auto& node : nodes_.all()) {
     if (node->agent != nullptr && world_.rng.Chance(0.5))
       side.insert(node->place);
@@ -192,7 +192,7 @@ void SimFaults::ScheduleLong() {
   const auto cut_off = [this](bool hears) {
     const SimNode* node = nodes_.Random();
     if (node == nullptr) return;
-    absl::btree_set<int> others;
+    std::set<int> others;
     for (const auto& other : nodes_.all()) others.insert(other->place);
     others.erase(node->place);
     for (const int other : others) {

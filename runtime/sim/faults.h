@@ -5,9 +5,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "runtime/sim/incarnations.h"
 #include "runtime/sim/network.h"
@@ -34,7 +34,7 @@ class SimFaults {
   void RestartOnceGone(SimNode& node);
   void Pause(SimNode& node, absl::Duration time);
   absl::Duration LongTime();
-  absl::btree_set<int> RandomHalf();
+  std::set<int> RandomHalf();
   // Two that live, by their places; none if there are not so many.
   std::optional<std::pair<int, int>> RandomPlaces();
   // `link` from one to the other, or both ways, for a long time.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/check.h"
@@ -41,7 +41,7 @@ absl::StatusOr<Digest> HashDigests(
     const Program& program,
     const std::function<absl::StatusOr<Value>(const Label&)>& lookup) {
   const Relations relations(program);
-  absl::btree_map<Label, Digest> digests;
+  std::map<Label, Digest> digests;
   absl::Status status;
   relations.ForEachResult([&](const Label& label) {
     const absl::StatusOr<Value> value = lookup(label);
@@ -66,7 +66,7 @@ void Incarnations::Restart(const SimNode& crashed) {
 SimNode& Incarnations::AddProcess(const SimNode* predecessor) {
   // As a user names some: each may die before this one has met it. A process
   // that is started again is told the same.
-  absl::btree_set<std::string> named;
+  std::set<std::string> named;
   if (predecessor != nullptr) named = predecessor->named;
   const bool goes_on = predecessor != nullptr && !predecessor->crashed;
   for (int i = 0; i < kNamedContacts && !goes_on; ++i) {

@@ -57,7 +57,7 @@ void SimNetwork::MendAll() {
 }
 
 void SimNetwork::DropStalled(int from, int to) {
-  absl::erase_if(stalled_, [&](const auto& entry) {
+  std::erase_if(stalled_, [&](const auto& entry) {
     const auto& [ends, bytes] = entry;
     const bool is_it = from < 0 || (places_.at(ends.first) == from &&
                                     places_.at(ends.second) == to);

@@ -11,12 +11,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "routing/transport/transport.h"
 #include "runtime/base/random.h"
@@ -58,7 +58,7 @@ class SimNetwork {
     AgentId self_;
     int place_;
     std::function<void()> wake_;
-    absl::btree_set<AgentId> peers_;
+    std::set<AgentId> peers_;
     std::vector<Arrival> arrivals_;
     int64_t dropped_count_ = 0;
   };
@@ -70,9 +70,7 @@ class SimNetwork {
     absl::Duration delay;  // more than usual
   };
   // Messages between the two sides are lost until Heal().
-  void Partition(absl::btree_set<int> one_side) {
-    one_side_ = std::move(one_side);
-  }
+  void Partition(std::set<int> one_side) { one_side_ = std::move(one_side); }
   void Heal() { one_side_.clear(); }
   void SetLink(int from, int to, Link link) { links_[{from, to}] = link; }
   void MendLink(int from, int to);
@@ -101,14 +99,14 @@ class SimNetwork {
   NetworkFaults faults_;
   Rng rng_;
   const SimTrace trace_;
-  absl::btree_map<AgentId, Endpoint*> endpoints_;
-  absl::btree_map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
-  absl::btree_set<int> one_side_;
-  absl::btree_map<std::pair<int, int>, Link> links_;
-  absl::btree_map<AgentId, int> places_;  // of all that ever were
-  int64_t queue_bytes_max_ = 0;           // 0: no bound
-  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> queued_;
-  absl::btree_map<std::pair<AgentId, AgentId>, int64_t> stalled_;
+  std::map<AgentId, Endpoint*> endpoints_;
+  std::map<std::pair<AgentId, AgentId>, absl::Time> last_due_;
+  std::set<int> one_side_;
+  std::map<std::pair<int, int>, Link> links_;
+  std::map<AgentId, int> places_;  // of all that ever were
+  int64_t queue_bytes_max_ = 0;    // 0: no bound
+  std::map<std::pair<AgentId, AgentId>, int64_t> queued_;
+  std::map<std::pair<AgentId, AgentId>, int64_t> stalled_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
@@ -26,7 +26,7 @@ struct SimNode {
   AgentId id;
   int place = 0;  // of the process: its incarnations share address and contacts
   std::shared_ptr<Contacts> contacts;
-  absl::btree_set<std::string> named;  // contacts that it was told as it began
+  std::set<std::string> named;  // contacts that it was told as it began
   // State of the incarnation before, to be adopted once the contacts have
   // settled.
   std::optional<CarriedOver> left;

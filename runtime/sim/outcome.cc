@@ -4,7 +4,7 @@
 
 namespace dogged {
 
-Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests) {
+Digest DigestOfDigests(const std::map<Label, Digest>& digests) {
   Encoder out;
   for (const auto& [label, digest] : digests) {
     label.Encode(out);

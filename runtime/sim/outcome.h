@@ -3,9 +3,9 @@
 #define DOGGED_RUNTIME_SIM_OUTCOME_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "runtime/agent/records/job_record.h"
@@ -18,8 +18,8 @@ namespace dogged {
 struct SimOutcome {
   // kDeadlineExceeded if it hung, the job's failure if it failed.
   absl::Status status;
-  absl::btree_map<Label, Digest> results;
-  absl::btree_map<Label, Digest> later_results;  // of the last client
+  std::map<Label, Digest> results;
+  std::map<Label, Digest> later_results;  // of the last client
   JobRecord record;  // the last seen; only without a client
   uint64_t trace_digest = 0;
   JobStats stats;                     // over all agents that ever were
@@ -50,7 +50,7 @@ struct SimOutcome {
 };
 
 // The result digest of a simulated job record.
-Digest DigestOfDigests(const absl::btree_map<Label, Digest>& digests);
+Digest DigestOfDigests(const std::map<Label, Digest>& digests);
 
 }  // namespace dogged
 

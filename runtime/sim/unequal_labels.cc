@@ -28,7 +28,7 @@ bool UnequalLabels::AreNear(const SimNode* contact, const SimNode& node) const {
 }
 
 void UnequalLabels::Count(const SimNode* contact,
-                          const absl::btree_map<Label, Digest>& results) {
+                          const std::map<Label, Digest>& results) {
   for (const auto& node : nodes_.all()) {
     if (node->agent == nullptr) continue;
     const JobRun* run = node->agent->FindRun(world_.job_id);
@@ -37,7 +37,7 @@ void UnequalLabels::Count(const SimNode* contact,
   for (const auto& [label, made] : made_) {
     if (made.size() < 2) continue;
     ++world_.outcome.unequal_labels;
-    absl::btree_set<Digest> known;
+    std::set<Digest> known;
     const auto result = results.find(label);
     if (result != results.end()) known.insert(result->second);
     for (const auto& node : nodes_.all()) {

@@ -3,8 +3,9 @@
 #ifndef DOGGED_RUNTIME_SIM_UNEQUAL_LABELS_H_
 #define DOGGED_RUNTIME_SIM_UNEQUAL_LABELS_H_
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
+#include <map>
+#include <set>
+
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
 #include "runtime/exec/executor.h"
@@ -23,15 +24,14 @@ class UnequalLabels {
   // Counts for the outcome: labels with several digests, and those of which a
   // client, which has `results`, its contact and the members near that one know
   // several.
-  void Count(const SimNode* contact,
-             const absl::btree_map<Label, Digest>& results);
+  void Count(const SimNode* contact, const std::map<Label, Digest>& results);
 
  private:
   bool AreNear(const SimNode* contact, const SimNode& node) const;
 
   SimWorld& world_;
   const NodeTable& nodes_;
-  absl::btree_map<Label, absl::btree_set<Digest>> made_;
+  std::map<Label, std::set<Digest>> made_;
 };
 
 }  // namespace dogged

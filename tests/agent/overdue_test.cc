@@ -1,9 +1,9 @@
 // Aim: where a whole job waits for its first tasks, guesses about missing
 // labels don't grow with the job. Method: one agent's part in a job, and
 // messages by hand.
+#include <set>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
@@ -93,7 +93,7 @@ TEST(Overdue, SomeOfWhatWaitsIsPursuedAtATime) {
   OneAgent agent(TwoSources());
   for (int64_t step = 0; step < kSteps; ++step) HearOfA(agent, step);
   agent.Demanded(kPeer);
-  absl::btree_set<Label> demanded;
+  std::set<Label> demanded;
   const auto pass = [&](int sweeps) {
     while (sweeps-- > 0) {
       agent.Pass(absl::Milliseconds(100));

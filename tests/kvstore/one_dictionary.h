@@ -102,8 +102,7 @@ class FakeStorage : public StoredValues {
  public:
   bool keeps_values() const override { return has_directory; }
   bool has_store() const override { return has_directory; }
-  void Load(const Label& label,
-            const absl::btree_set<AgentId>& targets) override {
+  void Load(const Label& label, const std::set<AgentId>& targets) override {
     for (const AgentId agent : targets) loads.emplace_back(label, agent);
   }
   void Offer(const Label&, const Value&) override {}

@@ -2,9 +2,9 @@
 // dropped before. Method: hand-made timers; random ones against a plain list.
 #include "kvstore/dictionary/timer_wheel.h"
 
+#include <map>
 #include <memory>
 
-#include "absl/container/btree_map.h"
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
 
@@ -64,7 +64,7 @@ TEST(TimerWheel, AgreesWithAPlainList) {
   Rng rng(7);
   TimerWheel wheel;
   std::vector<std::unique_ptr<Owner>> owners(200);
-  absl::btree_map<Label, absl::Time> expected;
+  std::map<Label, absl::Time> expected;
   int64_t now = 0;
   for (int step = 0; step < 20'000; ++step) {
     const int64_t at = rng.Below(std::ssize(owners));

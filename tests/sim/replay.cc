@@ -15,13 +15,13 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -150,7 +150,7 @@ class Recorder {
   }
 
   const bool prints_;
-  absl::btree_map<AgentId, uint64_t> agent_numbers_;
+  std::map<AgentId, uint64_t> agent_numbers_;
   std::vector<uint64_t> numbers_;
   uint64_t digest_ = 0;
 };

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "gtest/gtest.h"
 #include "runtime/agent/job_tools.h"
@@ -17,13 +17,13 @@
 namespace dogged {
 
 // By one worker, without agents.
-inline absl::btree_map<Label, Digest> SerialResults(
+inline std::map<Label, Digest> SerialResults(
     const Job& job,
     absl::FunctionRef<absl::StatusOr<LoadedKernels>(const Job&)> load =
         LoadMixKernels) {
   const Relations relations(job.program);
   const KernelTable kernels = std::move(load(job)->table);
-  absl::btree_map<Label, Digest> out;
+  std::map<Label, Digest> out;
   LocalRunOptions options;
   options.placement = PlaceWorkers(FlatCpuLayout(1), 1);
   options.on_result = [&out](const Label& label, const Value& value) {

@@ -4,11 +4,11 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "runtime/agent/loop/file_writes.h"
 #include "runtime/exec/background_thread.h"
@@ -29,7 +29,7 @@ class PartThread : public PartWriter {
  private:
   std::vector<std::pair<ConnectionId, WrittenReply>> done_;
   // Set for clients that have gone.
-  absl::btree_map<ConnectionId, std::shared_ptr<std::atomic<bool>>> gone_;
+  std::map<ConnectionId, std::shared_ptr<std::atomic<bool>>> gone_;
   BackgroundThread thread_;  // last: it uses the others
 };
 

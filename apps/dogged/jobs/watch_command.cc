@@ -2,10 +2,10 @@
 
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
@@ -68,7 +68,7 @@ class Watch {
   ClusterClient& client_;
   NamedJob named_;
   const Program& program_;
-  absl::btree_set<Label> missing_;
+  std::set<Label> missing_;
   SystemClock clock_;
   absl::Time next_poll_ = absl::InfinitePast();
 };

@@ -5,10 +5,10 @@
 #ifndef DOGGED_APPS_DOGGED_REPORT_MEMBER_NEWS_H_
 #define DOGGED_APPS_DOGGED_REPORT_MEMBER_NEWS_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/ids.h"
 
@@ -25,8 +25,8 @@ class MemberNews {
 
  private:
   bool is_first_ = true;
-  absl::btree_set<AgentId> came_;
-  absl::btree_set<AgentId> left_;
+  std::set<AgentId> came_;
+  std::set<AgentId> left_;
 };
 
 }  // namespace dogged

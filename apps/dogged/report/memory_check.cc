@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "apps/output/run_text.h"
@@ -38,7 +38,7 @@ constexpr absl::string_view kFewer =
 
 AgentsMemory MemoryOf(const std::vector<StatusReply>& replies) {
   AgentsMemory out{.agents = static_cast<int>(replies.size())};
-  absl::btree_set<std::string> hosts;
+  std::set<std::string> hosts;
   std::map<std::string, double> unbounded;  // by host
   double workers = 0;
   double unbounded_workers = 0;

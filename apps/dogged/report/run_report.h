@@ -4,12 +4,12 @@
 #define DOGGED_APPS_DOGGED_REPORT_RUN_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/run_text.h"
 #include "dsl/compile.h"
@@ -98,8 +98,8 @@ class AgentLedger {
     int64_t bytes_sent = 0;
     int64_t memory_bytes_peak = 0;
   };
-  absl::btree_map<AgentId, Agent> agents_;
-  absl::btree_map<std::string, AgentId> by_address_;  // the newest
+  std::map<AgentId, Agent> agents_;
+  std::map<std::string, AgentId> by_address_;  // the newest
 };
 
 }  // namespace dogged

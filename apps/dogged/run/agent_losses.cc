@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 
 namespace dogged {
@@ -60,7 +60,7 @@ void AgentLosses::Lose(const std::string& who, AgentId agent,
 
 std::vector<std::string> AgentLosses::Unheard(
     const std::vector<StatusReply>& replies) {
-  absl::btree_map<AgentId, std::string> silent;
+  std::map<AgentId, std::string> silent;
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
       const bool is_there = m.state == "alive" || m.state == "suspect";

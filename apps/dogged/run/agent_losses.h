@@ -6,10 +6,10 @@
 #define DOGGED_APPS_DOGGED_RUN_AGENT_LOSSES_H_
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "apps/output/run_text.h"
 #include "runtime/agent/loop/control.h"
@@ -46,9 +46,9 @@ class AgentLosses {
   const std::vector<AgentId>& lost() const { return lost_; }
 
  private:
-  absl::btree_set<AgentId> known_;
-  absl::btree_set<AgentId> left_;
-  absl::btree_set<AgentId> missing_;  // by LoseAll()
+  std::set<AgentId> known_;
+  std::set<AgentId> left_;
+  std::set<AgentId> missing_;  // by LoseAll()
   std::vector<Loss> losses_;
   std::vector<AgentId> lost_;
 };

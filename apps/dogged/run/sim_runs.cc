@@ -16,10 +16,10 @@ namespace {
 constexpr absl::Duration kTimeWithLongFaults = absl::Minutes(15);
 
 // The results that every simulated run must give.
-absl::StatusOr<absl::btree_map<Label, Digest>> SerialDigests(
+absl::StatusOr<std::map<Label, Digest>> SerialDigests(
     const Job& job, const KernelTable& table) {
   const Relations relations(job.program);
-  absl::btree_map<Label, Digest> out;
+  std::map<Label, Digest> out;
   const auto ended = dsl::RunSerially(
       relations, table, [&out](const Label& label, const Value& value) {
         out[label] = value.digest();

@@ -6,10 +6,10 @@
 #define DOGGED_APPS_DOGGED_RUN_SIM_RUNS_H_
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "apps/dogged/agent/kernel_source.h"
@@ -66,7 +66,7 @@ class SimRuns {
   const KernelSource* kernels_;
   Options options_;
   std::string encoded_;
-  absl::btree_map<Label, Digest> expected_;
+  std::map<Label, Digest> expected_;
 
   SimTotals totals_;
 };

@@ -1,8 +1,8 @@
 #include "apps/dogged/writers/agent_writers.h"
 
 #include <algorithm>
+#include <map>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/client_times.h"
@@ -159,7 +159,7 @@ std::vector<AgentWriters::Batch> AgentWriters::BatchesOf(
   };
   std::vector<Batch> out;
   // By holder and chunk.
-  absl::btree_map<std::pair<size_t, std::string>, Open> open;
+  std::map<std::pair<size_t, std::string>, Open> open;
   const auto close = [&out](Open& one) {
     if (!one.batch.parts.empty()) out.push_back(std::exchange(one.batch, {}));
     one.bytes = 0;

@@ -403,7 +403,7 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
 void AgentLoop::KeepLifeLines() {
   if (agent_.membership().view() == lined_view_) return;
   lined_view_ = agent_.membership().view();
-  absl::btree_map<AgentId, bool> wanted;
+  std::map<AgentId, bool> wanted;
   for (AgentId peer : LifeLinesOf(agent_.routing_table(), *lined_view_,
                                   kLifeLineNeighboursMax)) {
     wanted[peer] = false;

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/poller.h"
@@ -149,7 +149,7 @@ class AgentLoop : private LoopTurn::Loop {
   // Time of the next look at clients, if nothing calls for an earlier one.
   absl::Time control_due_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
-  absl::btree_map<ConnectionId, LifeLine> life_lines_;
+  std::map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
   Dialer dialer_;
   Introductions introductions_;

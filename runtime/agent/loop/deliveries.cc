@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -27,13 +28,13 @@ void Deliveries::Want(ConnectionId client, const WantRequest& request) {
 }
 
 void Deliveries::Forget(ConnectionId client) {
-  absl::erase_if(wanted_, [client](auto& entry) {
-    std::erase_if(entry.second, [client](const OutgoingMessage& wish) {
+  for (auto it = wanted_.begin(); it != wanted_.end();) {
+    std::erase_if(it->second, [client](const OutgoingMessage& wish) {
       return wish.client == client;
     });
-    return entry.second.empty();
-  });
-  absl::erase_if(parcels_, [client](const auto& entry) {
+    it = it->second.empty() ? wanted_.erase(it) : std::next(it);
+  }
+  std::erase_if(parcels_, [client](const auto& entry) {
     return entry.first.first == client;
   });
   borrowers_.erase(client);
@@ -62,15 +63,16 @@ void Deliveries::Add(JobId job, const Label& label, const Value& value,
 void Deliveries::SendDue(absl::Time now, Send send) {
   if (now < next_due_) return;
   next_due_ = absl::InfiniteFuture();
-  absl::erase_if(parcels_, [&](auto& entry) {
-    Parcel& parcel = entry.second;
+  for (auto it = parcels_.begin(); it != parcels_.end();) {
+    Parcel& parcel = it->second;
     if (!parcel.empty() && parcel.due() <= now) {
-      SendParcel(entry.first.first, parcel, send);
+      SendParcel(it->first.first, parcel, send);
       parcel.last = now;
     }
     if (!parcel.empty()) next_due_ = std::min(next_due_, parcel.due());
-    return parcel.messages == 0 && parcel.empty();
-  });
+    const bool is_over = parcel.messages == 0 && parcel.empty();
+    it = is_over ? parcels_.erase(it) : std::next(it);
+  }
 }
 
 void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {

@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "kvstore/lending/lending.h"
@@ -83,10 +83,9 @@ class Deliveries {
   bool Lend(ConnectionId client, const Label& label, const Value& value,
             const Lending* lending, ValuesReply& reply);
 
-  absl::btree_map<std::pair<JobId, Label>, std::vector<OutgoingMessage>>
-      wanted_;
-  absl::btree_map<std::pair<ConnectionId, JobId>, Parcel> parcels_;
-  absl::btree_map<ConnectionId, Borrower> borrowers_;
+  std::map<std::pair<JobId, Label>, std::vector<OutgoingMessage>> wanted_;
+  std::map<std::pair<ConnectionId, JobId>, Parcel> parcels_;
+  std::map<ConnectionId, Borrower> borrowers_;
   absl::Time next_due_ = absl::InfiniteFuture();
   std::function<bool(ConnectionId)> has_room_ = [](ConnectionId) {
     return true;

@@ -17,8 +17,8 @@ constexpr size_t kAddressesMax = 4096;
 
 void DialRefusals::Prune(absl::Time now) {
   if (refusals_.size() < kAddressesMax) return;
-  absl::erase_if(refusals_,
-                 [now](const auto& item) { return item.second.due < now; });
+  std::erase_if(refusals_,
+                [now](const auto& item) { return item.second.due < now; });
   // All of them refuse all the time: then they begin anew.
   if (refusals_.size() >= kAddressesMax) refusals_.clear();
 }

@@ -5,10 +5,10 @@
 #define DOGGED_RUNTIME_AGENT_LOOP_DIAL_REFUSALS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 
 namespace dogged {
@@ -30,7 +30,7 @@ class DialRefusals {
   // Forgets addresses that refused long ago.
   void Prune(absl::Time now);
 
-  absl::btree_map<std::string, Refusal> refusals_;
+  std::map<std::string, Refusal> refusals_;
   absl::Time minute_ends_ = absl::InfinitePast();
   int lines_ = 0;  // in this minute
 };

@@ -7,11 +7,11 @@
 #define DOGGED_RUNTIME_AGENT_LOOP_DIALER_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "routing/control/control_socket.h"
 #include "routing/membership/contacts.h"
@@ -57,7 +57,7 @@ class Dialer {
   Contacts& contacts_;
   const std::function<void()> refresh_contacts_;
   const std::function<bool()> on_settled_;
-  absl::btree_map<ConnectionId, Dial> dials_;
+  std::map<ConnectionId, Dial> dials_;
   std::shared_ptr<const View> view_;  // as of the last Tick()
   bool has_settled_ = false;
   DialRefusals refusals_;

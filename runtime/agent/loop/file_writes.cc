@@ -57,23 +57,23 @@ bool FileWrites::HasJob(ConnectionId client, JobId job) const {
   return it != jobs_.end() && it->second.contains(job);
 }
 
-absl::btree_set<JobId> FileWrites::Forget(ConnectionId client) {
-  absl::btree_set<JobId> jobs;
+std::set<JobId> FileWrites::Forget(ConnectionId client) {
+  std::set<JobId> jobs;
   if (const auto it = jobs_.find(client); it != jobs_.end()) {
     jobs = std::move(it->second);
     jobs_.erase(it);
   }
   if (pending_.erase(client) == 0) return jobs;
   writer_.Forget(client);
-  absl::erase_if(waiting_, [client](const auto& entry) {
+  std::erase_if(waiting_, [client](const auto& entry) {
     return entry.second.client == client;
   });
-  absl::erase_if(wanted_, [this](auto& entry) {
-    std::erase_if(entry.second, [this](const auto& place) {
+  for (auto it = wanted_.begin(); it != wanted_.end();) {
+    std::erase_if(it->second, [this](const auto& place) {
       return !waiting_.contains(place.first);
     });
-    return entry.second.empty();
-  });
+    it = it->second.empty() ? wanted_.erase(it) : std::next(it);
+  }
   return jobs;
 }
 

@@ -7,11 +7,11 @@
 #define DOGGED_RUNTIME_AGENT_LOOP_FILE_WRITES_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "routing/control/control_socket.h"
@@ -57,7 +57,7 @@ class FileWrites {
   bool HasJob(ConnectionId client, JobId job) const;
   void NoteJob(ConnectionId client, JobId job) { jobs_[client].insert(job); }
   // The connection of `client` has ended. Returns the jobs noted of it.
-  absl::btree_set<JobId> Forget(ConnectionId client);
+  std::set<JobId> Forget(ConnectionId client);
   // Answers that are due.
   void SendDone(
       absl::FunctionRef<void(ConnectionId, const WrittenReply&)> send);
@@ -71,13 +71,12 @@ class FileWrites {
   };
 
   PartWriter& writer_;
-  absl::btree_map<ConnectionId, absl::btree_set<JobId>> jobs_;
-  absl::btree_map<ConnectionId, int64_t> pending_;  // requests not answered
+  std::map<ConnectionId, std::set<JobId>> jobs_;
+  std::map<ConnectionId, int64_t> pending_;  // requests not answered
   uint64_t next_ = 0;
-  absl::btree_map<uint64_t, Waiting> waiting_;
+  std::map<uint64_t, Waiting> waiting_;
   // Requests and their parts that wait for a label.
-  absl::btree_map<std::pair<JobId, Label>,
-                  std::vector<std::pair<uint64_t, size_t>>>
+  std::map<std::pair<JobId, Label>, std::vector<std::pair<uint64_t, size_t>>>
       wanted_;
 };
 

@@ -7,9 +7,9 @@
 #ifndef DOGGED_RUNTIME_AGENT_LOOP_INTRODUCTIONS_H_
 #define DOGGED_RUNTIME_AGENT_LOOP_INTRODUCTIONS_H_
 
+#include <map>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "routing/control/control_socket.h"
@@ -47,7 +47,7 @@ class Introductions {
   const Agent& agent_;
   ControlPort& control_;
   Admission* const admission_;
-  absl::btree_map<ConnectionId, Introduction> introductions_;
+  std::map<ConnectionId, Introduction> introductions_;
 };
 
 }  // namespace dogged

@@ -6,10 +6,10 @@
 #ifndef DOGGED_RUNTIME_AGENT_LOOP_SUBMISSIONS_H_
 #define DOGGED_RUNTIME_AGENT_LOOP_SUBMISSIONS_H_
 
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -47,7 +47,7 @@ class Submissions {
   // Clients whose job is not with other agents yet.
   std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
   // Clients that have the inputs of a job.
-  absl::btree_map<ConnectionId, JobId> suppliers_;
+  std::map<ConnectionId, JobId> suppliers_;
 };
 
 }  // namespace dogged

@@ -7,13 +7,13 @@
 #define DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
@@ -47,7 +47,7 @@ class JobIndex {
     return known != nullptr && known->running > 0;
   }
   // Submissions that run: of all jobs, and of one.
-  const absl::btree_set<std::pair<JobId, SubmissionId>>& running() const {
+  const std::set<std::pair<JobId, SubmissionId>>& running() const {
     return running_;
   }
   std::vector<SubmissionId> RunningOf(JobId job) const;
@@ -88,14 +88,14 @@ class JobIndex {
   void Count(const std::pair<JobId, SubmissionId>& name,
              const Submission& submission, int32_t by);
 
-  absl::btree_map<JobId, Known> jobs_;
-  absl::btree_map<std::pair<JobId, SubmissionId>, Submission> submissions_;
-  absl::btree_set<std::pair<JobId, SubmissionId>> running_;
-  absl::btree_set<std::pair<int64_t, JobId>> over_;  // by end number
+  std::map<JobId, Known> jobs_;
+  std::map<std::pair<JobId, SubmissionId>, Submission> submissions_;
+  std::set<std::pair<JobId, SubmissionId>> running_;
+  std::set<std::pair<int64_t, JobId>> over_;  // by end number
   // Submissions that are done, keep results, and were not delivered.
-  absl::btree_set<std::tuple<JobId, int64_t, SubmissionId>> kept_;
+  std::set<std::tuple<JobId, int64_t, SubmissionId>> kept_;
   int64_t last_end_number_ = 0;
-  absl::btree_map<uint64_t, absl::btree_set<std::pair<int, int>>> sizes_;
+  std::map<uint64_t, std::set<std::pair<int, int>>> sizes_;
 };
 
 }  // namespace dogged

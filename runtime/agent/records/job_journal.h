@@ -12,13 +12,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "kvstore/storage/engine.h"
@@ -88,7 +88,7 @@ class JobJournal {
     uint64_t ticket = 0;      // of the put that is on its way; 0: none
     bool is_stale = false;    // another one is to follow
   };
-  using Submissions = absl::btree_map<std::string, Submission>;
+  using Submissions = std::map<std::string, Submission>;
 
   void Write(const std::string& key, Submission& submission);
   void NoteFound(const RecordStore::Event& event);
@@ -104,9 +104,8 @@ class JobJournal {
   std::unique_ptr<RecordStore> store_;  // null: no directory
   Submissions submissions_;             // by the record's key
   // Submissions that have ended.
-  absl::btree_set<std::pair<int64_t, std::string>> ended_;
-  absl::btree_map<Digest, uint64_t>
-      values_;  // ticket of the put; 0: it is there
+  std::set<std::pair<int64_t, std::string>> ended_;
+  std::map<Digest, uint64_t> values_;  // ticket of the put; 0: it is there
   absl::flat_hash_map<uint64_t, std::string> writing_;  // names, by ticket
   bool has_scanned_ = false;
   bool is_decided_ = false;  // what becomes of what was found
@@ -114,7 +113,7 @@ class JobJournal {
   int64_t other_format_count_ = 0;
   int other_format_ = 0;  // of the last one
   std::vector<Found> found_;
-  absl::btree_set<Digest> loading_;
+  std::set<Digest> loading_;
   std::vector<std::pair<Digest, Bytes>> loaded_;
 };
 

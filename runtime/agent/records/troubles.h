@@ -10,11 +10,11 @@
 #define DOGGED_RUNTIME_AGENT_RECORDS_TROUBLES_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -28,7 +28,7 @@
 namespace dogged {
 
 // By agent.
-using Troubles = absl::btree_map<AgentId, Trouble>;
+using Troubles = std::map<AgentId, Trouble>;
 
 // The key of an agent's record on a job. Keys on a job begin alike.
 std::string TroubleKey(const Digest& job, AgentId agent);

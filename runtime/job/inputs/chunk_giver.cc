@@ -65,7 +65,7 @@ ChunkPositions ChunkGiver::ReceiveKeep(AgentId from, const ChunkPositions& kept,
 }
 
 void ChunkGiver::ServeWaiters(Outbox& out) {
-  absl::btree_map<AgentId, ChunkPositions> absent;
+  std::map<AgentId, ChunkPositions> absent;
   for (auto it = waiters_.begin(); it != waiters_.end();) {
     const int64_t at = it->first;
     if (!held_.IsHeld(at) && held_.IsWritten(at)) held_.Load(at);
@@ -82,7 +82,7 @@ void ChunkGiver::ServeWaiters(Outbox& out) {
   for (const auto& [to, chunks] : absent) {
     SendChunkWord(to, job_, ChunkWord::kAbsent, chunks, out);
   }
-  absl::btree_map<AgentId, ChunkPositions> here;
+  std::map<AgentId, ChunkPositions> here;
   for (auto it = keepers_.begin(); it != keepers_.end();) {
     if (!held_.IsHere(it->first)) {
       ++it;

@@ -8,9 +8,9 @@
 #define DOGGED_RUNTIME_JOB_INPUTS_CHUNK_GIVER_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "kvstore/lending/lending.h"
 #include "routing/transport/outbox.h"
 #include "runtime/base/ids.h"
@@ -58,8 +58,8 @@ class ChunkGiver {
   const ChunkSupply& supply_;
   ChunkPartners& partners_;
   // Agents that wait for what is on its way here: each a chunk once.
-  absl::btree_map<int64_t, absl::btree_set<AgentId>> waiters_;
-  absl::btree_map<int64_t, absl::btree_set<AgentId>> keepers_;
+  std::map<int64_t, std::set<AgentId>> waiters_;
+  std::map<int64_t, std::set<AgentId>> keepers_;
 };
 
 }  // namespace dogged

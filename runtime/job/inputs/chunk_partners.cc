@@ -1,9 +1,9 @@
 #include "runtime/job/inputs/chunk_partners.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/btree_map.h"
 #include "runtime/base/hash.h"
 
 namespace dogged {
@@ -41,7 +41,7 @@ void ChunkPartners::FindPartners(const Pass& pass,
   pass.out.WakeAt(next_try_);
   if (pass.now < next_try_) return;
   next_try_ = pass.now + kPartnerPatience;
-  absl::btree_map<AgentId, ChunkPositions> asked;
+  std::map<AgentId, ChunkPositions> asked;
   int64_t count = 0;
   for (size_t i = 0; i < chunks_.size() && count < kPartnersAtOnce; ++i) {
     if (!NeedsPartner(i)) continue;

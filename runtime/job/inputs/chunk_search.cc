@@ -64,7 +64,7 @@ void ChunkSearch::AskOthers(const Pass& pass,
   int64_t asked_bytes = 0;
   is_nobody_left_ = false;
   lost_ = absl::OkStatus();
-  absl::btree_map<AgentId, ChunkPositions> messages;
+  std::map<AgentId, ChunkPositions> messages;
   for (auto& [at, search] : searches_) {
     const int64_t bytes = layout_.BytesOf(at);
     search.since = std::min(search.since, pass.now);

@@ -8,9 +8,9 @@
 #define DOGGED_RUNTIME_JOB_INPUTS_CHUNK_SEARCH_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
@@ -69,7 +69,7 @@ class ChunkSearch {
     bool is_coming = false;  // said so by `asked`
     // When it was first missed, or last said to come.
     absl::Time since = absl::InfiniteFuture();
-    absl::btree_map<AgentId, absl::Time> absent;
+    std::map<AgentId, absl::Time> absent;
   };
 
   // Until then the agent that was asked may yet send it.
@@ -84,8 +84,8 @@ class ChunkSearch {
   const ChunkLayout& layout_;
   const ChunkReaders& readers_;
   const ChunkGiver& giver_;
-  absl::btree_map<int64_t, Search> searches_;
-  absl::btree_map<AgentId, absl::Time> heard_;
+  std::map<int64_t, Search> searches_;
+  std::map<AgentId, absl::Time> heard_;
   AgentId likely_;               // had the last one that was asked for
   bool is_nobody_left_ = false;  // for one of them, now
   bool is_over_ = false;

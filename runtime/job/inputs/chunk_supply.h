@@ -8,9 +8,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/value.h"
@@ -61,9 +61,9 @@ class ChunkSupply {
   bool has_client_ = false;
   std::deque<int64_t> first_;  // missed ones
   int64_t next_ = 0;           // all before were asked for
-  absl::btree_set<int64_t> asked_;
+  std::set<int64_t> asked_;
   int64_t asked_bytes_ = 0;
-  absl::btree_set<int64_t> counted_;
+  std::set<int64_t> counted_;
   int64_t supplied_bytes_ = 0;
 };
 

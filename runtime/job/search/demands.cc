@@ -271,7 +271,7 @@ void Demands::HandleRetired(AgentId from, const RetiredBody& body,
   const HighFanoutLabels::Known* known = labels_.high_fanout.Find(body.label);
   if (known == nullptr) return;
   // A demand is for all tasks that miss the label, also one that insists.
-  const absl::btree_set<Reader> askers = known->askers;
+  const std::set<Reader> askers = known->askers;
   for (const Reader& reader : askers) {
     const Task task = Task::Of(reader);
     if (!tasks_.IsMissing(task, body.label)) continue;

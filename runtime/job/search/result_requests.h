@@ -2,11 +2,11 @@
 #ifndef DOGGED_RUNTIME_JOB_SEARCH_RESULT_REQUESTS_H_
 #define DOGGED_RUNTIME_JOB_SEARCH_RESULT_REQUESTS_H_
 
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
@@ -23,9 +23,9 @@ struct ResultRequests {
     absl::Duration interval;  // until it is asked for again
     RequestKind kind;
   };
-  absl::btree_map<Label, Request> wanted;
+  std::map<Label, Request> wanted;
   // When which of them is asked for again; some are wanted no more.
-  absl::btree_set<std::pair<absl::Time, Label>> asks;
+  std::set<std::pair<absl::Time, Label>> asks;
   std::vector<std::pair<Label, Value>> found;  // to be taken
 };
 

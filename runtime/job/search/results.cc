@@ -1,9 +1,8 @@
 #include "runtime/job/search/results.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
-
-#include "absl/container/btree_map.h"
 
 namespace dogged {
 
@@ -65,7 +64,7 @@ void Results::Request(const Pass& pass, const Label& label, RequestKind kind) {
 }
 
 void Results::EndWatches() {
-  absl::erase_if(requests_.wanted, [](const auto& one) {
+  std::erase_if(requests_.wanted, [](const auto& one) {
     return one.second.kind == RequestKind::kWatch;
   });
 }

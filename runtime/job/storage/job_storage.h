@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -87,8 +87,7 @@ class JobStorage : public StoredValues {
   const absl::Status& stuck() const { return stuck_; }
 
   // --- values; see ValueSpill
-  void Load(const Label& label,
-            const absl::btree_set<AgentId>& targets) override {
+  void Load(const Label& label, const std::set<AgentId>& targets) override {
     values_.Load(label, targets);
   }
   std::vector<Loaded> TakeLoaded() { return values_.TakeLoaded(); }

@@ -8,11 +8,11 @@
 #define DOGGED_RUNTIME_JOB_STORAGE_LOADING_TASKS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "kvstore/dictionary/shard.h"
@@ -91,8 +91,8 @@ class LoadingTasks {
   const Relations& relations_;
   const Shard& shard_;
   ValueSpill& values_;
-  absl::btree_map<Key, std::unique_ptr<Activation>> waiting_;  // not active
-  absl::btree_map<Key, Active> active_;
+  std::map<Key, std::unique_ptr<Activation>> waiting_;  // not active
+  std::map<Key, Active> active_;
   std::vector<std::unique_ptr<Activation>> returned_;  // until TakeReturned()
   std::vector<std::pair<Label, Task>> remote_;         // until TakeRemote()
 };

@@ -95,8 +95,7 @@ void ValueSpill::Evict(int64_t target) {
 
 // --- disk to memory
 
-void ValueSpill::Load(const Label& label,
-                      const absl::btree_set<AgentId>& targets) {
+void ValueSpill::Load(const Label& label, const std::set<AgentId>& targets) {
   auto [it, inserted] = loading_.try_emplace(label);
   it->second.label = label;
   it->second.targets.insert(targets.begin(), targets.end());

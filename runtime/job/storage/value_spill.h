@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -48,7 +48,7 @@ struct StorageOptions {
 // Loaded: a label that was spilled, and the agents that wait for its value.
 struct LoadedValue {
   Label label;
-  absl::btree_set<AgentId> targets;
+  std::set<AgentId> targets;
 };
 
 class ValueSpill {
@@ -88,7 +88,7 @@ class ValueSpill {
 
   // --- disk to memory
   // Has the bytes of a spilled value fetched; TakeLoaded() says when.
-  void Load(const Label& label, const absl::btree_set<AgentId>& targets);
+  void Load(const Label& label, const std::set<AgentId>& targets);
   std::vector<LoadedValue> TakeLoaded() { return std::exchange(loaded_, {}); }
   // kWritten, kLoaded and kLost are dealt with here. True if an entry had
   // nothing but what was on disk, and that is lost: the entry then holds no

@@ -8,11 +8,11 @@
 #define DOGGED_RUNTIME_JOB_TASKS_DEMANDED_TASKS_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -56,7 +56,7 @@ class FarDemands {
     OpenDemand demand;
   };
   const int64_t count_max_;
-  absl::btree_map<Label, Far> by_row_;
+  std::map<Label, Far> by_row_;
   Label next_;  // whose turn it is
 };
 
@@ -80,7 +80,7 @@ class OpenDemands {
   const int64_t count_max_;
   FarDemands far_;
   uint64_t sequence_ = 0;
-  absl::btree_map<Place, OpenDemand> by_place_;
+  std::map<Place, OpenDemand> by_place_;
   absl::flat_hash_map<Label, Place> place_of_;
 };
 
@@ -112,7 +112,7 @@ class DemandedTasks {
 
  private:
   absl::flat_hash_map<Task, DemandedTask> by_task_;
-  absl::btree_set<std::pair<Urgency, Task>> by_urgency_;
+  std::set<std::pair<Urgency, Task>> by_urgency_;
 };
 
 }  // namespace dogged

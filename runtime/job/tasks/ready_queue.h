@@ -7,11 +7,11 @@
 #define DOGGED_RUNTIME_JOB_TASKS_READY_QUEUE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "runtime/exec/activation_table.h"
@@ -41,7 +41,7 @@ class ReadyQueue {
  private:
   using Place = std::pair<int64_t, int64_t>;
   int64_t sequence_ = 0;
-  absl::btree_map<Place, std::unique_ptr<Activation>> by_place_;
+  std::map<Place, std::unique_ptr<Activation>> by_place_;
   absl::flat_hash_map<Task, Place> place_of_;
 };
 

@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "runtime/base/ids.h"
@@ -91,11 +91,11 @@ class Stealing {
   // Late tasks that are remembered, at most.
   static constexpr size_t kLateMax = 1024;
 
-  absl::btree_map<AgentId, Room> rooms_;
-  absl::btree_map<Task, Theft> granted_;
-  absl::btree_map<Task, Expected> expected_;
-  absl::btree_map<Task, AgentId> late_;  // taken back from a live thief
-  absl::btree_map<AgentId, absl::Time> asked_;
+  std::map<AgentId, Room> rooms_;
+  std::map<Task, Theft> granted_;
+  std::map<Task, Expected> expected_;
+  std::map<Task, AgentId> late_;  // taken back from a live thief
+  std::map<AgentId, absl::Time> asked_;
   absl::Time idle_since_ = absl::InfiniteFuture();
   absl::Time looked_ = absl::InfiniteFuture();  // for overdue tasks
 };
