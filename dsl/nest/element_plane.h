@@ -6,9 +6,11 @@
 
 #include <isl/cpp.h>
 
-#include <cstddef>
 #include <optional>
 #include <vector>
+
+#include "absl/types/span.h"
+#include "dsl/nest/nest.h"
 
 namespace dogged::dsl {
 
@@ -18,10 +20,11 @@ std::optional<isl::set> PlaneOf(const isl::set& elements);
 // That of the elements of both.
 std::optional<isl::set> PlaneAround(const std::optional<isl::set>& a,
                                     const std::optional<isl::set>& b);
-// Which of `rank` indices the others tell in that plane: no two elements of it
-// differ in these alone.
+// Indices that the others tell in that plane, one for each of its equations: no
+// two elements of it differ in these alone. Of several choices that of the
+// longest of `spans`, which are by index, and of equal ones the last.
 std::vector<bool> FlatDimensions(const std::optional<isl::set>& plane,
-                                 size_t rank);
+                                 absl::Span<const Span> spans);
 
 }  // namespace dogged::dsl
 

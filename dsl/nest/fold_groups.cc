@@ -188,7 +188,7 @@ void FlattenGroup(Nest& nest, int32_t c, int32_t g) {
       nest.components[static_cast<size_t>(c)].groups[static_cast<size_t>(g)];
   if (!read || group.width > 1) return;
   group.plane = PlaneOf(*read);
-  group.is_folded = FlatDimensions(group.plane, group.spans.size());
+  group.is_folded = FlatDimensions(group.plane, group.spans);
 }
 
 void FoldGroup(Nest& nest, int32_t component, int32_t g) {

@@ -44,7 +44,7 @@ int64_t CountOf(const std::vector<Span>& spans) {
 int64_t CountOf(const std::vector<Span>& spans,
                 const std::optional<isl::set>& plane) {
   std::vector<Span> out = spans;
-  const std::vector<bool> is_flat = FlatDimensions(plane, spans.size());
+  const std::vector<bool> is_flat = FlatDimensions(plane, spans);
   for (size_t d = 0; d < out.size(); ++d) {
     if (is_flat[d]) out[d].upper = out[d].lower;
   }
@@ -604,7 +604,7 @@ void TileFlows::MakeParcels() {
     parcel.plane = PlaneAround(parcel.plane, delivery.plane);
   }
   for (NestParcel& parcel : nest_.parcels) {
-    parcel.is_flat = FlatDimensions(parcel.plane, parcel.spans.size());
+    parcel.is_flat = FlatDimensions(parcel.plane, parcel.spans);
   }
   for (size_t c = 0; c < nest_.components.size(); ++c) {
     const NestComponent& component = nest_.components[c];

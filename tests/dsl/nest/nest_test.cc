@@ -4,6 +4,7 @@
 // seed, compiled and walked, and on simulated agents under faults; the points,
 // interpreted, are the oracle.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "dsl/ir/nest_body.h"
 #include "dsl/nest/lower_nest.h"
 #include "dsl/point_warning.h"
@@ -284,6 +286,37 @@ TEST(NestTest, IndicesThatOthersTellTakeNoPlace) {
       int64_t count = 1;
       for (const int64_t extent : block.extents) count *= extent;
       EXPECT_LE(count, 33 * 33) << spec.name;
+    }
+  }
+}
+
+// Whatever the order of an array's indices, rows and columns of a plane go to
+// other tiles by themselves.
+TEST(NestTest, OtherTilesGetRowsAndNotTiles) {
+  const std::string steps_first =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/floyd.dog"));
+  const std::string steps_last =
+      absl::StrReplaceAll(steps_first, {{"p(k+1)(i)(j)", "p(i)(j)(k+1)"},
+                                        {"p(k)(i)(j)", "p(i)(j)(k)"},
+                                        {"p(k)(i)(k)", "p(i)(k)(k)"},
+                                        {"p(k)(k)(j)", "p(k)(j)(k)"},
+                                        {"p(0)(i)(j)", "p(i)(j)(0)"},
+                                        {"p(N)(:)(:)", "p(:)(:)(N)"}});
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "400"}};
+  for (const std::string& text : {steps_first, steps_last}) {
+    const Job job = MustCompile(text, options);
+    for (const KernelSpec& spec : job.program.kernels) {
+      if (!absl::StartsWith(spec.name, "step")) continue;
+      const auto body = NestBody::Decode(spec.body);
+      ASSERT_TRUE(body.ok()) << body.status();
+      std::multiset<int64_t> made;
+      for (const NestBlock& block : body->blocks) {
+        if (block.kind == NestBlock::Kind::kCreate) made.insert(block.Count());
+      }
+      const auto side = static_cast<int64_t>(std::sqrt(*made.rbegin()));
+      EXPECT_EQ(made, (std::multiset<int64_t>{side, side, side * side}))
+          << text;
     }
   }
 }
