@@ -9,7 +9,7 @@ namespace dogged::dsl {
 namespace {
 
 // The first byte of a body: a body of another version is refused.
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
 constexpr int64_t kVariablesMax = 64;
 
 void PutExprs(Encoder& out, const std::vector<AffineExpr>& exprs) {
@@ -30,6 +30,8 @@ void EncodeBlock(const NestBlock& block, Encoder& out) {
   PutIntegers(out, block.extents);
   PutExprs(out, block.first);
   PutIntegers(out, block.limits);
+  PutIntegers(out, block.stored_lower);
+  PutIntegers(out, block.stored_upper);
 }
 
 NestBlock DecodeBlock(Decoder& in) {
@@ -47,12 +49,16 @@ NestBlock DecodeBlock(Decoder& in) {
   out.extents = GetIntegers<int64_t>(in);
   out.first = GetExprs(in);
   out.limits = GetIntegers<int64_t>(in);
-  const bool has_first =
-      out.kind == NestBlock::Kind::kInput || !out.limits.empty();
+  out.stored_lower = GetIntegers<int64_t>(in);
+  out.stored_upper = GetIntegers<int64_t>(in);
+  const bool has_first = out.kind == NestBlock::Kind::kInput ||
+                         !out.limits.empty() || !out.stored_lower.empty();
   if (out.extents.size() > kMaxIndices ||
       (has_first && out.first.size() != out.extents.size()) ||
       (!out.limits.empty() && out.limits.size() != out.extents.size()) ||
-      out.Count() < 0) {
+      (!out.stored_lower.empty() &&
+       out.stored_lower.size() != out.extents.size()) ||
+      out.stored_upper.size() != out.stored_lower.size() || out.Count() < 0) {
     in.Fail();
   }
   return out;

@@ -39,9 +39,13 @@ struct NestBlock {
   std::vector<int64_t> extents;
   // Of an input: by dimension, from the tile's indices. Of a created block with
   // `limits`: likewise, and the value ends at these, so that a tile at an edge
-  // gives a smaller one.
+  // gives a smaller one. Of one with `stored_lower`: likewise, and each tile
+  // stores all elements of its block from these to `stored_upper`, both
+  // included, so that only the others are cleared.
   std::vector<AffineExpr> first;
   std::vector<int64_t> limits;
+  std::vector<int64_t> stored_lower;
+  std::vector<int64_t> stored_upper;
 
   int64_t Count() const;
   bool IsClipped() const { return kind == Kind::kCreate && !limits.empty(); }

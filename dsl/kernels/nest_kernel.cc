@@ -33,6 +33,50 @@ Shape FullShape(const NestBlock& block) {
   return IndexVector(absl::Span<const int64_t>(block.extents));
 }
 
+// Clears what lies outside of a box in the part of a dense block that has
+// `extents` from dimension `d` on. Behind `last` the box has all there is.
+void ClearAround(const IndexVector& extents, const IndexVector& lower,
+                 const IndexVector& end, int d, int last, int64_t element_bytes,
+                 char* data) {
+  int64_t bytes = element_bytes;
+  for (int e = d + 1; e < extents.size(); ++e) bytes *= extents[e];
+  std::memset(data, 0, static_cast<size_t>(lower[d] * bytes));
+  for (int64_t i = lower[d]; d < last && i < end[d]; ++i) {
+    ClearAround(extents, lower, end, d + 1, last, element_bytes,
+                data + i * bytes);
+  }
+  std::memset(data + end[d] * bytes, 0,
+              static_cast<size_t>((extents[d] - end[d]) * bytes));
+}
+
+// Elements that no point stores still have one value.
+void ClearNotStored(const NestBlock& block, const IndexVector& tile,
+                    char* data) {
+  const Shape extents = FullShape(block);
+  if (extents.size() == 0) {
+    std::memset(data, 0, static_cast<size_t>(ElementBytes(block.element)));
+    return;
+  }
+  IndexVector lower;
+  IndexVector end;
+  for (size_t d = 0; d < block.extents.size(); ++d) {
+    // Without bounds nothing is known to be stored.
+    int64_t from = 0;
+    int64_t to = 0;
+    if (!block.stored_lower.empty()) {
+      const int64_t first = block.first[d].Evaluate(tile);
+      from = block.stored_lower[d] - first;
+      to = block.stored_upper[d] + 1 - first;
+    }
+    lower.push_back(std::clamp<int64_t>(from, 0, block.extents[d]));
+    end.push_back(std::clamp(to, lower[static_cast<int>(d)], block.extents[d]));
+  }
+  int last = extents.size() - 1;
+  while (last >= 0 && lower[last] == 0 && end[last] == extents[last]) --last;
+  if (last < 0) return;
+  ClearAround(extents, lower, end, 0, last, ElementBytes(block.element), data);
+}
+
 // Copies the leading part of shape `part` of a dense block.
 void CopyPart(const char* from, const Shape& whole, const Shape& part,
               int64_t element_bytes, char* to) {
@@ -217,13 +261,12 @@ absl::Status NestKernel::Run(KernelCall& call) const {
         Shape shape = block.IsClipped() ? ClippedShape(block, tile) : full;
         Value& value = call.outputs[position];
         value = Value::Allocate(block.element, shape);
-        // Elements that no point stores still have one value.
         if (block.IsClipped() && shape != full) {
           char* const to = take(block);
-          std::memset(to, 0, BlockBytes(block));
+          ClearNotStored(block, tile, to);
           places.push_back(to);
         } else {
-          std::memset(value.mutable_data(), 0, value.bytes());
+          ClearNotStored(block, tile, static_cast<char*>(value.mutable_data()));
           places.push_back(value.mutable_data());
         }
         break;

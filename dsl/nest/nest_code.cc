@@ -11,11 +11,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/substitute.h"
+#include "dsl/isl/isl_sets.h"
+#include "dsl/isl/set_queries.h"
 #include "dsl/nest/nest_loops.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
 namespace {
+
+// Steps of isl for what tiles store: without that, blocks are cleared.
+constexpr uint64_t kStoredStepsMax = 50'000;
 
 // Layout: where the elements of an array stand in a block.
 struct Layout {
@@ -111,6 +116,9 @@ class BodyMaker {
         "[", absl::StrJoin(IslNames("T", component_.rank), ", "), "] -> ");
   }
   isl::set Tiles() const;
+  // Adds the bounds of what tiles store of a parcel to its block, if they store
+  // all within them.
+  void BoundStored(const NestParcel& parcel, NestBlock& block) const;
 
   const Nest& nest_;
   int32_t at_;
@@ -232,6 +240,46 @@ isl::set BodyMaker::Tiles() const {
   return isl::manage(isl_set_params(out));
 }
 
+void BodyMaker::BoundStored(const NestParcel& parcel, NestBlock& block) const {
+  const NestGroup& group = component_.groups[static_cast<size_t>(parcel.group)];
+  if (parcel.plane || group.width > 1) return;
+  const AffineMap own = OwnTile(component_.rank);
+  const OperationBudget budget(nest_.context, kStoredStepsMax);
+  try {
+    const isl::set made =
+        Given(parcel, parcel.spans, own).intersect_params(Tiles());
+    const isl::set all = isl::manage(isl_set_project_out(
+        made.copy(), isl_dim_param, 0, static_cast<unsigned>(component_.rank)));
+    AffineMap first;
+    std::vector<Span> stored;
+    for (size_t d = 0; d < parcel.spans.size(); ++d) {
+      const auto lower = Least(all, static_cast<int>(d));
+      const auto upper = Greatest(all, static_cast<int>(d));
+      if (!lower || !upper) return;
+      first.push_back(OriginOf(component_, group, parcel.spans, own, d));
+      stored.push_back({.lower = *lower, .upper = *upper});
+    }
+    // Without factors the same bounds in every tile.
+    const NestGroup bounds{
+        .array = group.array,
+        .factors = std::vector<std::vector<int64_t>>(stored.size()),
+        .spans = stored};
+    const std::vector<std::string> tile = TextsOf(own);
+    const isl::set within =
+        Box(component_, group, parcel.spans, tile)
+            .intersect(Box(component_, bounds, stored, tile))
+            .intersect_params(Tiles());
+    if (!within.is_subset(made)) return;
+    block.first.assign(first.begin(), first.end());
+    for (const Span& span : stored) {
+      block.stored_lower.push_back(span.lower);
+      block.stored_upper.push_back(span.upper);
+    }
+  } catch (const isl::exception&) {
+    // All of it is cleared, then.
+  }
+}
+
 // A use with the only values of a group stands for its buffer, and so does a
 // created block with all of them.
 void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
@@ -262,6 +310,8 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
         block.first.push_back(AffineExpr::Index(static_cast<int>(d)) *
                               component_.sizes[d]);
       }
+    } else {
+      BoundStored(parcel, block);
     }
     AddBlock(std::move(block));
   }

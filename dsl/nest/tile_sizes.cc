@@ -24,8 +24,8 @@ int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
 
 // Tiles that one use may be made in, half of what a description may name.
 constexpr int64_t kSources = 32;
-// Points of a tile that has one plane: each is a value that the next plane reads,
-// and these stay in a cache from one task to the next.
+// Points of a tile that has one plane: each is a value that the next plane
+// reads, and these stay in a cache from one task to the next.
 constexpr int64_t kValuesOfPlane = int64_t{1} << 17;
 // Vectors of any processor fit as often as possible.
 constexpr int64_t kVector = 8;
@@ -160,7 +160,8 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       depths[at] = std::max(depths[at], depth);
       shares[at] = std::max(shares[at], TilesPerWorker(target, coincident));
       goals[at] = std::min(goals[at], component.point_goal);
-      if (depth < component.rank) goals[at] = std::min(goals[at], kValuesOfPlane);
+      if (depth < component.rank)
+        goals[at] = std::min(goals[at], kValuesOfPlane);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
         extents[at] =
