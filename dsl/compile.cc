@@ -264,7 +264,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   Job job;
   std::string how;
   DOGGED_ASSIGN_OR_RETURN(job.program, LowerBest(points, options, how));
-  WarnOfPoints(checked, points, options, job.program, how, diagnostics);
+  facts.is_warned_of_points =
+      WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_RETURN_IF_ERROR(
