@@ -808,6 +808,18 @@ def case_bad_flags():
     ends(2, "a file's name stands before .npy; is a variable empty?", "run",
          HEAT, "--output", "phi=.npy")
     ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
+    # Before a flag that is lacking, which the unknown one may be.
+    for command in ("status", "cancel", "wait", "fetch", "get", "watch",
+                    "forget", "submit"):
+        for words in (("--clustr", "127.0.0.1:1"), ("--clustr=127.0.0.1:1",)):
+            ends(2, f"error: {command} has no flag --clustr; did you mean "
+                 "--cluster?\n", command, *words)
+    ends(2, "sim has no flag --seed; did you mean --seeds?\n", "sim", HEAT,
+         "--seed", "1:3")
+    ends(2, "key has no flag --frob\n", "key", "--frob")
+    ends(2, "run has no flag --agnets; did you mean --agents?\n", "run",
+         "--agnets=3")
+    ends(2, "error: --cluster is required; ", "status", "127.0.0.1:7070")
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "two outputs go to this file", "run", HEAT, "--output",
