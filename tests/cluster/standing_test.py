@@ -941,9 +941,21 @@ def case_bad_files():
         os.mkdir(os.path.join(folder, "d.npy"))
         os.mkfifo(os.path.join(folder, "pipe.npy"))
         os.symlink("/dev/null", os.path.join(folder, "null.npy"))
+        os.symlink("ring.npy", os.path.join(folder, "ring.npy"))
+        os.symlink("none/x.npy", os.path.join(folder, "lost.npy"))
+        os.symlink("made.npy", os.path.join(folder, "link.npy"))
         for path in ("none/x.npy", "x.npy/y.npy", "d.npy", "pipe.npy",
-                     "null.npy"):
+                     "null.npy", "ring.npy", "lost.npy"):
             ends(2, path, "run", HEAT, "--output", "phi=" + path, cwd=folder)
+        ends(2, "lost.npy: is a link to none/x.npy, and there is no folder "
+             "none/; make it first", "run", HEAT, "--output", "phi=lost.npy",
+             cwd=folder)
+        ends(2, "two outputs", "run", HEAT, "--output", "phi=link.npy",
+             "--output", "phi(:)(0)=made.npy", cwd=folder)
+        ends(0, "", "run", HEAT, "--output", "phi=link.npy", cwd=folder)
+        check("a link's file", (os.path.islink(os.path.join(folder, "link.npy")),
+                                os.path.isfile(os.path.join(folder, "made.npy"))),
+              (True, True))
         ends(2, "two outputs", "run", HEAT, "--output", "phi=a.npy",
              "--output", "phi(:)(0)=a.npy", cwd=folder)
         ends(3, "2^40", "run", HEAT, "-D", "N=1099511627776")
