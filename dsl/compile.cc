@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/check/check_parameters.h"
 #include "dsl/job_inputs.h"
 #include "dsl/kernels/load_kernels.h"
 #include "dsl/kernels/numeric_needs.h"
@@ -243,6 +244,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
     check.parameters.emplace_back(one.name, absl::StrCat(one.value));
   }
   if (options.may_lack_inputs && AwaitsShapes(tree, check)) {
+    CheckGivenParameters(tree, check.parameters, diagnostics);
+    if (diagnostics.HasErrors()) return wrong;
     facts.awaited = InputsWanted(tree);
     return absl::FailedPreconditionError(absl::StrCat(
         options.file, " takes parameters from the shapes of its inputs"));
@@ -264,7 +267,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   Job job;
   std::string how;
   DOGGED_ASSIGN_OR_RETURN(job.program, LowerBest(points, options, how));
-  WarnOfPoints(checked, points, options, job.program, how, diagnostics);
+  facts.is_warned_of_points =
+      WarnOfPoints(checked, points, options, job.program, how, diagnostics);
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_RETURN_IF_ERROR(

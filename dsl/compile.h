@@ -82,6 +82,7 @@ struct ProgramFacts {
   };
   std::vector<MadeInput> made;
   std::vector<TakenParameter> taken;
+  bool is_warned_of_points = false;  // a diagnostic says why it has no tiles
 };
 
 // The name of the program in `file`, and of its job, as heat1d of

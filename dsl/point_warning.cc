@@ -187,10 +187,10 @@ const CheckedTask* BlamedTask(absl::string_view reason,
   return out;
 }
 
-void WarnOfNest(const CheckedProgram& checked, const PointProgram& points,
+bool WarnOfNest(const CheckedProgram& checked, const PointProgram& points,
                 int64_t tasks, absl::string_view reason,
                 Diagnostics& diagnostics) {
-  if (HasBlocks(points)) return;
+  if (HasBlocks(points)) return false;
   const CheckedTask* const task = BlamedTask(reason, checked, points);
   const bool is_order = absl::StrContains(reason, "bounded time");
   diagnostics
@@ -202,21 +202,24 @@ void WarnOfNest(const CheckedProgram& checked, const PointProgram& points,
                      "program in two with a file between; "
                    : "",
           "docs/LANGUAGE.md, Reductions, says which loop nests have tiles"));
+  return true;
 }
 
 }  // namespace
 
-void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
+bool WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics) {
-  if (!absl::ConsumePrefix(&how, kNoTiles) || points.repeat) return;
+  if (!absl::ConsumePrefix(&how, kNoTiles) || points.repeat) return false;
   const int64_t tasks = program.TaskCount();
-  if (tasks < kFewTasks) return;
-  if (WarnOfStencil(checked, points, options, tasks, how, diagnostics)) return;
+  if (tasks < kFewTasks) return false;
+  if (WarnOfStencil(checked, points, options, tasks, how, diagnostics)) {
+    return true;
+  }
   const size_t nest = how.find(kNoLoopNest);
-  if (nest == absl::string_view::npos) return;
-  WarnOfNest(checked, points, tasks, how.substr(nest + kNoLoopNest.size()),
-             diagnostics);
+  return nest != absl::string_view::npos &&
+         WarnOfNest(checked, points, tasks,
+                    how.substr(nest + kNoLoopNest.size()), diagnostics);
 }
 
 }  // namespace dogged::dsl

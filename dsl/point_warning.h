@@ -20,8 +20,8 @@ inline constexpr absl::string_view kNoLoopNest = "; no loop nest in tiles: ";
 // `points` were made of `checked`, and `program` of them, as `how` says, which
 // is Job::lowering. Silent where tasks are few, where tasks are blocks, in
 // loops that end by a value, and where nobody looked for tiles of loop nests
-// while the stencil by itself would run point by point as well.
-void WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
+// while the stencil by itself would run point by point as well: false then.
+bool WarnOfPoints(const CheckedProgram& checked, const PointProgram& points,
                   const CompileOptions& options, const Program& program,
                   absl::string_view how, Diagnostics& diagnostics);
 

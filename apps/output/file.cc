@@ -146,9 +146,20 @@ absl::Status FileError(absl::string_view path, absl::string_view what,
 }
 
 std::string ResolveLinks(const std::string& path) {
-  const std::unique_ptr<char, void (*)(void*)> resolved(
-      realpath(path.c_str(), nullptr), std::free);
-  return resolved == nullptr ? path : resolved.get();
+  constexpr int kLinksMax = 40;  // as the kernel's
+  std::string out = path;
+  for (int links = 0; links <= kLinksMax; ++links) {
+    const std::unique_ptr<char, void (*)(void*)> resolved(
+        realpath(out.c_str(), nullptr), std::free);
+    if (resolved != nullptr) return resolved.get();
+    // No file is there: a link may name one that is yet to be made.
+    std::error_code is_no_link;
+    const std::filesystem::path named =
+        std::filesystem::read_symlink(out, is_no_link);
+    if (is_no_link) return out;
+    out = (std::filesystem::path(out).parent_path() / named).string();
+  }
+  return path;  // a ring, which opening it tells
 }
 
 absl::Status CheckFolderOf(absl::string_view path, const std::string& target) {
@@ -157,10 +168,12 @@ absl::Status CheckFolderOf(absl::string_view path, const std::string& target) {
       slash == std::string::npos ? "." : target.substr(0, slash + 1);
   struct stat status = {};
   if (stat(folder.c_str(), &status) != 0) {
-    return errno == ENOENT
-               ? absl::NotFoundError(absl::StrCat(path, ": there is no folder ",
-                                                  folder, "; make it first"))
-               : FileError(path, "cannot create", errno);
+    if (errno != ENOENT) return FileError(path, "cannot create", errno);
+    const bool is_link = target != path;
+    return absl::NotFoundError(absl::StrCat(
+        path, is_link ? absl::StrCat(": is a link to ", target, ", and") : ":",
+        " there is no folder ", folder, "; make it first",
+        is_link ? ", or remove the link" : ""));
   }
   if (!S_ISDIR(status.st_mode)) {
     return FileError(path, "cannot create", ENOTDIR);
@@ -176,7 +189,7 @@ absl::Status CheckWritable(absl::string_view path) {
     if (access(target.c_str(), W_OK) != 0) {
       return FileError(path, "cannot write", errno);
     }
-  } else if (errno == ENAMETOOLONG) {
+  } else if (errno == ENAMETOOLONG || errno == ELOOP) {
     return FileError(path, "cannot create", errno);
   }
   DOGGED_RETURN_IF_ERROR(CheckFolderOf(path, target));
@@ -193,6 +206,10 @@ absl::StatusOr<FileWriter> FileWriter::Create(absl::string_view path) {
   std::string target = ResolveLinks(std::string(path));
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
+  // A rename would replace the link.
+  if (!is_there && errno == ELOOP) {
+    return FileError(path, "cannot create", errno);
+  }
   if (is_there) DOGGED_RETURN_IF_ERROR(CheckKind(path, status));
   // The rename of Commit() would replace a file that its owner had locked.
   if (is_there && access(target.c_str(), W_OK) != 0) {

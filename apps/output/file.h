@@ -23,8 +23,8 @@ namespace dogged {
 absl::Status FileError(absl::string_view path, absl::string_view what,
                        int system_error);
 
-// Where a write to `path` ends up: symbolic links followed, as far as there is
-// a file.
+// Where a write to `path` ends up: symbolic links followed, also to a file that
+// is yet to be made. `path` itself if its links form a ring.
 std::string ResolveLinks(const std::string& path);
 
 // OK if the folder of `target`, where a write to `path` ends up, is there.
@@ -62,7 +62,7 @@ void RemoveStaleBeside(const std::string& target);
 // FileWriter: a file that is written piece by piece, under a temporary name in
 // its folder, and takes its place with Commit(), or is removed: its path holds
 // all of it, on disk, or what was there before. Through a symbolic link the
-// file that it names is replaced.
+// file that it names is replaced, or made.
 class FileWriter {
  public:
   // Errors: as FileError; kInvalidArgument for a folder, device or pipe.

@@ -244,10 +244,7 @@ absl::StatusOr<PartedFile> PartedFile::Create(absl::string_view path,
   DOGGED_CHECK(std::ssize(header) >= kMarkBytes + kSignBytes)
       << "a header of " << header.size() << " bytes";
   DOGGED_RETURN_IF_ERROR(CheckWritable(path));
-  const std::unique_ptr<char, void (*)(void*)> linked(
-      realpath(std::string(path).c_str(), nullptr), std::free);
-  std::string target =
-      linked == nullptr ? AbsolutePath(std::string(path)) : linked.get();
+  std::string target = AbsolutePath(ResolveLinks(std::string(path)));
   struct stat status = {};
   const bool is_there = stat(target.c_str(), &status) == 0;
   RemoveStaleBeside(target);

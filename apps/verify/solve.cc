@@ -12,6 +12,7 @@
 #include "apps/tiles/blas.h"
 #include "apps/tiles/float_kernels.h"
 #include "apps/tiles/tile_call.h"
+#include "apps/verify/condition.h"
 #include "apps/verify/kernel_calls.h"
 #include "apps/verify/square_sum.h"
 #include "apps/verify/verdict.h"
@@ -134,6 +135,25 @@ absl::StatusOr<SolveVerdict> VerifySolve(
   out.error =
       NormOf(gradient.span<double>()) / unit / (norm_a * norm_x + norm_b);
   return out;
+}
+
+absl::StatusOr<double> ConditionOfSolve(const Job& job) {
+  const Relations relations(job.program);
+  const std::optional<Solve> solve = SolveOf(relations);
+  if (!solve.has_value() || solve->is_least_squares) {
+    return absl::FailedPreconditionError("no square system is solved");
+  }
+  DOGGED_ASSIGN_OR_RETURN(Value a, GivenMatrix(job, solve->a));
+  const int64_t rows = RowCount(a);
+  if (ColumnCount(a) != rows) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(solve->a, " is no square matrix"));
+  }
+  if (solve->is_symmetric) {
+    a = TakeOrCopy(a);
+    Mirror(rows, MutableMatrixOf(a));
+  }
+  return EstimateCondition(std::move(a));
 }
 
 }  // namespace dogged

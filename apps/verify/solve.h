@@ -31,6 +31,11 @@ struct SolveVerdict {
 absl::StatusOr<SolveVerdict> VerifySolve(
     const Job& job, absl::FunctionRef<absl::StatusOr<Value>()> solution);
 
+// The condition, as by EstimateCondition(), of the matrix that `job` solves
+// with. Errors: kFailedPrecondition for another program, and for least squares;
+// kInvalidArgument if the matrix was not given as a square array.
+absl::StatusOr<double> ConditionOfSolve(const Job& job);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_VERIFY_SOLVE_H_

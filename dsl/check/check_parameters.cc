@@ -1,5 +1,6 @@
 #include "dsl/check/check_parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -40,14 +41,14 @@ std::optional<int64_t> ParseWholeNumber(absl::string_view text) {
   return static_cast<int64_t>(number);
 }
 
-bool GivenValue(CheckContext& context, absl::string_view text,
+bool GivenValue(Diagnostics& diagnostics, absl::string_view text,
                 CheckedParameter& parameter) {
-  const GivenBy by = context.diagnostics.given_by();
+  const GivenBy by = diagnostics.given_by();
   const std::string given = ParameterWords(by, parameter.name, text);
   if (parameter.element == ElementType::kInt64) {
     if (!IsInteger(text) || !absl::SimpleAtoi(text, &parameter.integer)) {
       parameter.integer = 0;
-      Diagnostic& error = context.diagnostics.Error(
+      Diagnostic& error = diagnostics.Error(
           Code::kParameter, parameter.range,
           absl::StrCat(given, ": ", parameter.name, " is an integer",
                        IsInteger(text) ? " below 2^40" : ""));
@@ -68,7 +69,7 @@ bool GivenValue(CheckContext& context, absl::string_view text,
     parameter.real = static_cast<double>(static_cast<float>(parameter.real));
   }
   if (!is_number || !std::isfinite(parameter.real)) {
-    context.diagnostics
+    diagnostics
         .Error(
             Code::kParameter, parameter.range,
             absl::StrCat(given, ": ", parameter.name, " is a number of type ",
@@ -205,7 +206,7 @@ void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
     if (name == out.name) given = &text;
   }
   if (given != nullptr) {
-    GivenValue(context, *given, out);
+    GivenValue(context.diagnostics, *given, out);
   } else if (declared.value) {
     DefaultValue(context, declared, out);
   } else {
@@ -224,7 +225,44 @@ void CheckParameter(CheckContext& context, const ast::Parameter& declared) {
   context.program.parameters.push_back(std::move(out));
 }
 
+void CheckParameterNames(const ParameterValues& given,
+                         const std::vector<std::string>& names,
+                         Diagnostics& diagnostics) {
+  for (const auto& [name, text] : given) {
+    if (absl::c_linear_search(names, name)) continue;
+    diagnostics.Error(
+        Code::kParameter, {},
+        absl::StrCat(ParameterWords(diagnostics.given_by(), name, text),
+                     ": there is no parameter ", name,
+                     DidYouMean(name, names)));
+  }
+}
+
 }  // namespace
+
+void CheckGivenParameters(const ast::Program& program,
+                          const ParameterValues& given,
+                          Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const ast::Parameter& declared : program.parameters) {
+    names.push_back(declared.name.text);
+    CheckedParameter parameter;
+    parameter.name = declared.name.text;
+    parameter.element = declared.element;
+    parameter.range = declared.name.range;
+    const auto value = std::find_if(
+        given.rbegin(), given.rend(),
+        [&parameter](const auto& one) { return one.first == parameter.name; });
+    if (value != given.rend()) {
+      GivenValue(diagnostics, value->second, parameter);
+    }
+  }
+  // A loop's parameter is declared by the loop alone.
+  for (const ast::Repeat& repeat : program.repeats) {
+    names.push_back(repeat.name.text);
+  }
+  CheckParameterNames(given, names, diagnostics);
+}
 
 void CheckParameters(CheckContext& context, const ast::Program& program) {
   for (const ast::Parameter& declared : program.parameters) {
@@ -235,14 +273,7 @@ void CheckParameters(CheckContext& context, const ast::Program& program) {
   for (const CheckedParameter& p : context.program.parameters) {
     names.push_back(p.name);
   }
-  for (const auto& [name, text] : context.options.parameters) {
-    if (context.ParameterScope().Find(name) != nullptr) continue;
-    context.diagnostics.Error(
-        Code::kParameter, {},
-        absl::StrCat(ParameterWords(context.diagnostics.given_by(), name, text),
-                     ": there is no parameter ", name,
-                     DidYouMean(name, names)));
-  }
+  CheckParameterNames(context.options.parameters, names, context.diagnostics);
   // Definitions, now that all forms have an entry for every parameter.
   for (size_t p = 0; p < context.program.parameters.size(); ++p) {
     CheckedParameter& parameter = context.program.parameters[p];

@@ -8,6 +8,13 @@
 
 namespace dogged::dsl {
 
+// Reports what `given` has that no parameter takes: unknown names, and texts
+// that are no number of the parameter's type. For a program whose sizes are not
+// known yet, so that nothing else can be checked.
+void CheckGivenParameters(const ast::Program& program,
+                          const ParameterValues& given,
+                          Diagnostics& diagnostics);
+
 // Adds all parameters, before anything that names one.
 void CheckParameters(CheckContext& context, const ast::Program& program);
 

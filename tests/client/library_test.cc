@@ -276,6 +276,11 @@ TEST_F(Library, ParametersFollowFromShapesAtSubmission) {
   text.replace(text.find("N = 5"), 5, "N from v");
   text.replace(text.find("M = 4"), 5, "M from v");
   dogged_program* program = nullptr;
+  const dogged_parameter unknown[] = {{"Q", "3"}, {nullptr, nullptr}};
+  EXPECT_EQ(
+      dogged_program_text(session_, text.c_str(), nullptr, unknown, &program),
+      DOGGED_PROGRAM_WRONG);
+  EXPECT_THAT(Said(), HasSubstr("there is no parameter Q"));
   ASSERT_EQ(
       dogged_program_text(session_, text.c_str(), nullptr, nullptr, &program),
       DOGGED_OK)

@@ -209,6 +209,29 @@ def case_judged():
               "itself" in said, said)
 
 
+def case_condition():
+    """A matrix that is nearly singular has a small residual, and a warning."""
+    with Folder() as folder:
+        b = matrix(12, 2, 2)
+        hilbert = [[1 / (i + j + 1) for j in range(12)] for i in range(12)]
+        ridge = [[x + (i == j) for j, x in enumerate(row)]
+                 for i, row in enumerate(hilbert)]
+        # Of condition 4e9: right in doubles, and lost in floats.
+        between = [[x + 1e-9 * (i == j) for j, x in enumerate(row)]
+                   for i, row in enumerate(hilbert)]
+        for program, left, element, words in (
+                ("lu_solve", hilbert, "double", "no digit of the solution"),
+                ("lu_solve", ridge, "double", ""),
+                ("cholesky_solve", ridge, "float", ""),
+                ("cholesky_solve", between, "double", ""),
+                ("lu_solve", between, "float", "no digit of the solution")):
+            said = folder.run(program, ["X"], {"A": left, "B": b}, "-D",
+                              "NB=5", "--check", element=element)[1]
+            check("a small residual", re.search(r"= [0-9.e-]+\n", said), said)
+            check(f"{program}, {element}: a warning", ("nearly singular" in said)
+                  == bool(words) and words in said, said)
+
+
 def case_lapack():
     """F and P are those of getrf: the exchanges make A the product."""
     with Folder() as folder:

@@ -808,6 +808,18 @@ def case_bad_flags():
     ends(2, "a file's name stands before .npy; is a variable empty?", "run",
          HEAT, "--output", "phi=.npy")
     ends(2, "dogged has no flag --frob\n", "--frob", "run", HEAT)
+    # Before a flag that is lacking, which the unknown one may be.
+    for command in ("status", "cancel", "wait", "fetch", "get", "watch",
+                    "forget", "submit"):
+        for words in (("--clustr", "127.0.0.1:1"), ("--clustr=127.0.0.1:1",)):
+            ends(2, f"error: {command} has no flag --clustr; did you mean "
+                 "--cluster?\n", command, *words)
+    ends(2, "sim has no flag --seed; did you mean --seeds?\n", "sim", HEAT,
+         "--seed", "1:3")
+    ends(2, "key has no flag --frob\n", "key", "--frob")
+    ends(2, "run has no flag --agnets; did you mean --agents?\n", "run",
+         "--agnets=3")
+    ends(2, "error: --cluster is required; ", "status", "127.0.0.1:7070")
     ends(2, "check takes no word more: b.dog\n", "check", HEAT, "b.dog")
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "two outputs go to this file", "run", HEAT, "--output",
@@ -929,9 +941,21 @@ def case_bad_files():
         os.mkdir(os.path.join(folder, "d.npy"))
         os.mkfifo(os.path.join(folder, "pipe.npy"))
         os.symlink("/dev/null", os.path.join(folder, "null.npy"))
+        os.symlink("ring.npy", os.path.join(folder, "ring.npy"))
+        os.symlink("none/x.npy", os.path.join(folder, "lost.npy"))
+        os.symlink("made.npy", os.path.join(folder, "link.npy"))
         for path in ("none/x.npy", "x.npy/y.npy", "d.npy", "pipe.npy",
-                     "null.npy"):
+                     "null.npy", "ring.npy", "lost.npy"):
             ends(2, path, "run", HEAT, "--output", "phi=" + path, cwd=folder)
+        ends(2, "lost.npy: is a link to none/x.npy, and there is no folder "
+             "none/; make it first", "run", HEAT, "--output", "phi=lost.npy",
+             cwd=folder)
+        ends(2, "two outputs", "run", HEAT, "--output", "phi=link.npy",
+             "--output", "phi(:)(0)=made.npy", cwd=folder)
+        ends(0, "", "run", HEAT, "--output", "phi=link.npy", cwd=folder)
+        check("a link's file", (os.path.islink(os.path.join(folder, "link.npy")),
+                                os.path.isfile(os.path.join(folder, "made.npy"))),
+              (True, True))
         ends(2, "two outputs", "run", HEAT, "--output", "phi=a.npy",
              "--output", "phi(:)(0)=a.npy", cwd=folder)
         ends(3, "2^40", "run", HEAT, "-D", "N=1099511627776")

@@ -150,6 +150,30 @@ TEST(TakenParameters, WithoutAFileThereIsTheDefaultOrNone) {
   ExpectHas(got, "-D N=...  or the file that has it:  --input v=v.npy");
 }
 
+// Sizes that are yet to come are no reason to let a mistyped name pass.
+TEST(TakenParameters, WhatNoParameterTakesIsRefusedBeforeSizesAreKnown) {
+  const std::string text =
+      CopyOf("param N from v\nparam steps = 3", "\ninput v(x) for x = 0:N-1");
+  const auto awaiting = [&text](const ParameterValues& given) {
+    CompileOptions options = Options();
+    options.parameters = given;
+    options.may_lack_inputs = true;
+    Diagnostics diagnostics("", "");
+    ProgramFacts facts;
+    const auto job =
+        Compile(text, options, KernelRegistry(), diagnostics, nullptr, &facts);
+    EXPECT_FALSE(job.ok());
+    EXPECT_EQ(facts.awaited.empty(), diagnostics.HasErrors());
+    return diagnostics.ToString();
+  };
+  EXPECT_EQ(awaiting({{"steps", "5"}}), "");
+  ExpectHas(awaiting({{"step", "5"}}),
+            "error[D008]: -D step=5: there is no parameter step; did you mean "
+            "steps?");
+  ExpectHas(awaiting({{"X", "3"}}), "there is no parameter X");
+  ExpectHas(awaiting({{"steps", "2.5"}}), "-D steps=2.5: steps is an integer");
+}
+
 TEST(TakenParameters, ExtentsThatSayNothingAreAnError) {
   ExpectHas(Taken(CopyOf("param N from v = 5", "\ninput v(x) for x = 0:6"),
                   {{"v", {7}}}),

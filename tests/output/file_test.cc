@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "tests/output/temporary_folder.h"
 
@@ -54,6 +55,38 @@ TEST(File, GoesThroughASymbolicLink) {
   ASSERT_TRUE(Write(link, "fresh").ok());
   EXPECT_EQ(ContentOf(target), "fresh");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST(File, GoesThroughALinkToAFileThatIsYetToBeMade) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "d");
+  ASSERT_EQ(symlink("d/second", (folder / "first").c_str()), 0);
+  ASSERT_EQ(symlink("target", (folder / "d/second").c_str()), 0);
+  const std::string link = folder / "first";
+  ASSERT_TRUE(CheckWritable(link).ok());
+  EXPECT_FALSE(std::filesystem::exists(link));
+  ASSERT_TRUE(Write(link, "fresh").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "d/second"));
+  EXPECT_EQ(ContentOf(folder / "d/target"), "fresh");
+}
+
+TEST(File, RefusesALinkThatLeadsNowhere) {
+  const TemporaryFolder folder;
+  const std::string lost = folder / "lost";
+  ASSERT_EQ(symlink("none/target", lost.c_str()), 0);
+  EXPECT_THAT(std::string(CheckWritable(lost).message()),
+              StartsWith(absl::StrCat(lost, ": is a link to ", folder / "none",
+                                      "/target, and there is no folder ",
+                                      folder / "none", "/; make it first")));
+  const std::string ring = folder / "ring";
+  ASSERT_EQ(symlink("ring", ring.c_str()), 0);
+  for (const std::string& path : {lost, ring}) {
+    EXPECT_FALSE(CheckWritable(path).ok());
+    EXPECT_FALSE(Write(path, "x").ok());
+    EXPECT_TRUE(std::filesystem::is_symlink(path));
+  }
+  EXPECT_EQ(folder.FileCount(), 2);
 }
 
 // A writer that was killed leaves a file without a lock.

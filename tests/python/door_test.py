@@ -199,6 +199,9 @@ def case_taken():
     check("inputs", program.inputs == {"v": ("double", None)}, program.inputs)
     check("results", program.results == () and "wants inputs v" in
           repr(program), program)
+    raises(dogged.ProgramError, lambda: program.with_(Q=3),
+           "there is no parameter Q")
+    raises(dogged.ProgramError, lambda: program.with_(N="x"), "an integer")
     default = dogged.program(COPY.replace("N = 5", "N from v = 5")
                              .replace("M = 4", "M from v = 4"))
     whole = np.arange(42.0).reshape(7, 6)

@@ -73,6 +73,14 @@ void NoteWantedAnswer(int argc, char** argv) {
   if (wants_answer || wants_events) WantAnswer(argv[1], wants_events);
 }
 
+// Something must be given, or be given with something else.
+bool IsLack(const CLI::ParseError& error) {
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  return code == CLI::ExitCodes::RequiredError ||
+         code == CLI::ExitCodes::RequiresError ||
+         code == CLI::ExitCodes::ExcludesError;
+}
+
 // Variables are for the command that has them: the parser would refuse others
 // for them, too. Pages tell of all.
 void ForgetVariables(CLI::App& app, absl::string_view given) {
@@ -131,6 +139,11 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
     if (error.get_exit_code() == 0) {
       app.exit(error);
       return ExitCode::kDone;
+    }
+    // The flag may have been meant for the lacking one.
+    if (IsLack(error) && HasUnknownFlag(app)) {
+      PrintError(UnknownWord(app));
+      return ExitCode::kMistyped;
     }
     const std::string empty = EmptyValue(app);
     PrintError(

@@ -1,6 +1,7 @@
 #include "apps/dogged/cli/suggestions.h"
 
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,13 @@ std::string EmptyValue(const CLI::App& app) {
   return "";
 }
 
+bool HasUnknownFlag(const CLI::App& app) {
+  return absl::c_any_of(app.remaining(/*recurse=*/true),
+                        [](const std::string& word) {
+                          return word.size() > 1 && word.front() == '-';
+                        });
+}
+
 std::string UnknownWord(const CLI::App& app) {
   auto commands = GivenCommands(app);
   while (!commands.empty() && commands.back()->remaining_size() == 0) {
@@ -113,7 +121,13 @@ std::string UnknownWord(const CLI::App& app) {
   }
   const CLI::App& command = commands.empty() ? app : *commands.back();
   const std::string of = commands.empty() ? "dogged" : NameOf(commands);
-  const std::string word = command.remaining().front();
+  // A flag first: words behind it may be meant for it.
+  const std::vector<std::string> left = command.remaining();
+  auto at = absl::c_find_if(left, [](const std::string& one) {
+    return one.size() > 1 && one.front() == '-';
+  });
+  if (at == left.end()) at = left.begin();
+  const std::string& word = *at;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& value : option->results()) {
       if (!option->nonpositional() || !absl::StartsWith(value, "--")) continue;
@@ -145,13 +159,14 @@ std::string UnknownWord(const CLI::App& app) {
   const std::string flag = word.substr(0, word.find('='));
   // "-N 5", "-N=5"
   if (define != nullptr && flag.size() > 1 && flag[1] != '-') {
-    const std::vector<std::string> words = command.remaining();
+    const auto next = std::next(at);
     const std::string value = flag.size() < word.size()
                                   ? word.substr(flag.size() + 1)
-                                  : words[words.size() > 1 ? 1 : 0];
+                              : next == left.end() ? "VALUE"
+                                                   : *next;
     return absl::StrCat(of, " has no flag ", flag,
                         "; a parameter is set by -D ", flag.substr(1), "=",
-                        value == word ? "VALUE" : value);
+                        value);
   }
   if (command.get_name() == "submit" && flag == "--output") {
     return absl::StrCat(of, " has no flag ", flag,

@@ -23,7 +23,10 @@ std::string ValueWords(const CLI::App& app, absl::string_view error);
 // Error for the first flag whose value is "", as an unset variable of a shell
 // gives it; it must not be the same as no flag. Empty if there is none.
 std::string EmptyValue(const CLI::App& app);
-// Error for the first word that the command has no place for.
+// Whether a flag was given that the command does not have.
+bool HasUnknownFlag(const CLI::App& app);
+// Error for such a flag, the first one, or else for the first word that the
+// command has no place for.
 std::string UnknownWord(const CLI::App& app);
 
 }  // namespace dogged

@@ -1,5 +1,7 @@
 #include "apps/dogged/report/judge.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -69,6 +71,28 @@ void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
                verdict.unread.c_str());
 }
 
+// Warns where rounding of the matrix alone takes most digits of a solution of
+// that type.
+void SayCondition(double condition, ElementType type, RunReport& report) {
+  constexpr double kDigitsEnough = 3;
+  if (std::isnan(condition)) return;
+  report.condition = condition;
+  const double digits = -std::log10(condition * EpsilonOf(type));
+  if (digits >= kDigitsEnough) return;
+  const auto sure = static_cast<int>(std::max(digits, 0.0));
+  std::fprintf(
+      stderr,
+      "warning: the matrix is nearly singular, its condition is about %.0e: "
+      "%s of the solution %s sure, however small the residual; to round the "
+      "matrix changes the rest. Are rows or columns of it sums of others, or "
+      "of far other sizes?\n",
+      condition,
+      sure == 0 ? "no digit"
+                : absl::StrCat("about ", sure, sure == 1 ? " digit" : " digits")
+                      .c_str(),
+      sure > 1 ? "are" : "is");
+}
+
 // False for a program that solves nothing.
 bool JudgeSolve(const Job& job, dsl::ResultViews& views, RunReport& report) {
   const auto verdict = VerdictOf<SolveVerdict>(
@@ -88,6 +112,14 @@ bool JudgeSolve(const Job& job, dsl::ResultViews& views, RunReport& report) {
                      "||B||) %s) = %.3g\n"
                    : "solve ||A X - B|| / (n ||A|| ||X|| %s) = %.3g\n",
                EpsWords(verdict->type), verdict->error);
+  const auto condition = VerdictOf<double>(
+      [&](bool) { return ConditionOfSolve(job); }, /*threads=*/1);
+  if (condition.ok()) {
+    SayCondition(*condition, verdict->type, report);
+  } else if (absl::IsResourceExhausted(condition.status())) {
+    std::fprintf(stderr, "the matrix's condition is not estimated: %s\n",
+                 std::string(condition.status().message()).c_str());
+  }
   return true;
 }
 

@@ -395,7 +395,7 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     }
     std::error_code ignored;
     const std::filesystem::path file = std::filesystem::weakly_canonical(
-        std::filesystem::absolute(path, ignored), ignored);
+        std::filesystem::absolute(ResolveLinks(path), ignored), ignored);
     if (!paths.insert(ignored ? path : file.string()).second) {
       return Mistyped(absl::StrCat(path, ": two outputs go to this file"));
     }

@@ -70,6 +70,7 @@ nlohmann::ordered_json RunReport::ToJson() const {
   if (check_passed.has_value()) out["check_passed"] = *check_passed;
   if (residual.has_value()) out["residual"] = *residual;
   if (solve_error.has_value()) out["solve_error"] = *solve_error;
+  if (condition.has_value()) out["condition"] = *condition;
   if (!not_judged.empty()) out["not_judged"] = not_judged;
   return out;
 }

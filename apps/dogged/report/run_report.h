@@ -69,6 +69,7 @@ struct RunReport {
   std::optional<bool> check_passed;
   std::optional<double> residual;
   std::optional<double> solve_error;
+  std::optional<double> condition;  // of the matrix; infinite: singular
   std::string not_judged;  // why a factorisation has no residual; else empty
 
   nlohmann::ordered_json ToJson() const;

@@ -47,8 +47,10 @@ void WarnOfPointTasks(const LoadedProgram& program, int64_t tasks, int agents,
   const auto cost = PointCostOf(program.job.program, workers);
   const bool is_long = cost.has_value() && cost->in_one_process >= kLong;
   if (agents < 2 && !is_long) return;
-  std::fprintf(stderr, "warning: each point is a task of its own (%s)",
-               how.substr(kPoints.size()).c_str());
+  std::fprintf(stderr, "warning: each point is a task of its own");
+  if (!program.facts.is_warned_of_points) {
+    std::fprintf(stderr, " (%s)", how.substr(kPoints.size()).c_str());
+  }
   if (agents > 1) {
     std::fprintf(stderr,
                  ": agents take many times as long for it as one process, "
