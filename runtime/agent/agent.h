@@ -161,11 +161,13 @@ class Agent {
                      absl::Span<const Label> labels) {
     return completion_.Watch(now, job, labels);
   }
-  // The connection of a client has come that has results of `job` written here.
-  // Until it has gone they stay here, and this agent does not end the job.
-  // False without such a job.
-  bool AddWritingClient(JobId job) { return completion_.AddWritingClient(job); }
-  void RemoveWritingClient(JobId job) { completion_.RemoveWritingClient(job); }
+  // For the connection of a client that has results of `job` written here: as
+  // long as it keeps this they stay here, and this agent does not end the job.
+  // Null without such a job. A job that is forgotten and begins anew has
+  // another one.
+  std::shared_ptr<const void> HoldForWriting(JobId job) {
+    return completion_.HoldForWriting(job);
+  }
   // The part of `labels` that is bound here, in memory or on disk.
   std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const {
     return completion_.HeldOf(job, labels);

@@ -54,7 +54,7 @@ void JobCompletion::FinishJobs(absl::Time now) {
     if (entry.run == nullptr) continue;
     std::optional<int64_t> bytes;
     if (records_.index().IsRunning(job) && !agent_.IsLeaving() &&
-        entry.writing_clients == 0)
+        !entry.IsBeingWritten())
       bytes = DurableResultBytes(job, entry);
     if (!bytes.has_value()) {
       entry.durable_since = absl::InfiniteFuture();
@@ -149,18 +149,9 @@ std::vector<Label> JobCompletion::HeldOf(JobId job,
   return out;
 }
 
-bool JobCompletion::AddWritingClient(JobId job) {
+std::shared_ptr<const void> JobCompletion::HoldForWriting(JobId job) {
   JobEntry* const entry = table_.Find(job);
-  if (entry == nullptr) return false;
-  ++entry->writing_clients;
-  return true;
-}
-
-void JobCompletion::RemoveWritingClient(JobId job) {
-  JobEntry* const entry = table_.Find(job);
-  // Forgotten meanwhile, and maybe begun anew.
-  if (entry == nullptr || entry->writing_clients == 0) return;
-  --entry->writing_clients;
+  return entry == nullptr ? nullptr : entry->writer_hold;
 }
 
 std::vector<std::pair<Label, Value>> JobCompletion::TakeResults(JobId job) {

@@ -49,8 +49,7 @@ class JobCompletion {
   absl::Status Want(absl::Time now, JobId job, absl::Span<const Label> labels);
   absl::Status Watch(absl::Time now, JobId job, absl::Span<const Label> labels);
   std::vector<Label> HeldOf(JobId job, absl::Span<const Label> labels) const;
-  bool AddWritingClient(JobId job);
-  void RemoveWritingClient(JobId job);
+  std::shared_ptr<const void> HoldForWriting(JobId job);
   std::vector<std::pair<Label, Value>> TakeResults(JobId job);
 
   // --- time

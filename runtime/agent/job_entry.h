@@ -59,6 +59,8 @@ struct JobEntry {
   JobEntry& operator=(JobEntry&&) noexcept;
   ~JobEntry();
 
+  bool IsBeingWritten() const { return writer_hold.use_count() > 1; }
+
   Digest hash;
 
   // --- JobExchange
@@ -83,9 +85,10 @@ struct JobEntry {
   bool is_needed_again = false;
   int64_t tasks_needed = 0;
   int64_t results_needed = 0;
-  // Connections of clients that have its results written by this agent: they
-  // stay while there is one, and the job is theirs to end.
-  int writing_clients = 0;
+  // Shared with each connection of a client that has its results written by
+  // this agent: they stay while there is one, and the job is theirs to end. An
+  // entry that was forgotten and made anew shares with those that came since.
+  std::shared_ptr<const void> writer_hold = std::make_shared<bool>();
   // The newest round of a loop that its record names, and if it is the last.
   std::pair<int64_t, bool> round_told = {-1, false};
 

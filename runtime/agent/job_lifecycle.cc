@@ -301,8 +301,8 @@ void JobLifecycle::ForgetJobs(absl::Time now) {
     const absl::Duration age = now - entry.over_since;
     if (age < kKeptTime) continue;
     // A client of this agent waits, which no other agent would answer.
-    const bool is_awaited = entry.run != nullptr && (!entry.wanted.empty() ||
-                                                     entry.writing_clients > 0);
+    const bool is_awaited = entry.run != nullptr &&
+                            (!entry.wanted.empty() || entry.IsBeingWritten());
     if (keep > absl::ZeroDuration()) {
       if (age >= keep + (is_awaited ? kResultsKeptTime : absl::Duration())) {
         over.push_back(job);

@@ -3,6 +3,7 @@
 // Method: values in another order than the parts; clients that go.
 #include "runtime/agent/loop/file_writes.h"
 
+#include <memory>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -86,6 +87,19 @@ TEST_F(FileWritesTest, ForgetsClientsThatHaveGone) {
   writes_.AddValue(kJob, LabelAt(4), Value::Scalar(4));
   ASSERT_EQ(writer_.works.size(), 1);
   EXPECT_EQ(writer_.works[0].client, ConnectionId(2));
+}
+
+// The job was forgotten meanwhile, and has begun anew.
+TEST_F(FileWritesTest, HoldsTheJobThatIsThereNow) {
+  auto former = std::make_shared<int>();
+  auto now = std::make_shared<int>();
+  writes_.Hold(ConnectionId(1), kJob, former);
+  writes_.Hold(ConnectionId(1), kJob, now);
+  writes_.Hold(ConnectionId(2), kJob, now);
+  EXPECT_EQ(former.use_count(), 1);
+  EXPECT_EQ(now.use_count(), 3);
+  writes_.Forget(ConnectionId(1));
+  EXPECT_EQ(now.use_count(), 2);
 }
 
 TEST_F(FileWritesTest, AnswersThoseWhoAsked) {

@@ -26,10 +26,18 @@ class WritingClientsTest : public testing::Test {
     out.kept_bytes_max = 0;
     return out;
   }
-  void Submit() {
-    const auto job = agent_.Submit(queue_.now(), job_.Encode(), SubmissionId(7),
+  void Submit(SubmissionId submission = SubmissionId(7)) {
+    const auto job = agent_.Submit(queue_.now(), job_.Encode(), submission,
                                    {.keep_ms = kKeepMs});
     ASSERT_TRUE(job.ok()) << job.status();
+  }
+  void Cancel(SubmissionId submission) {
+    for (const JobSummary& summary :
+         agent_.Jobs({.job = id_, .submission = submission})) {
+      JobRecord record = summary.record;
+      record.state = JobState::kCancelled;
+      agent_.Conclude(queue_.now(), record);
+    }
   }
   void Pass(absl::Duration time) {
     for (const absl::Time end = queue_.now() + time; queue_.now() < end;) {
@@ -65,15 +73,16 @@ class WritingClientsTest : public testing::Test {
 
 TEST_F(WritingClientsTest, TheJobEndsOnceTheyHaveGone) {
   Submit();
-  ASSERT_TRUE(agent_.AddWritingClient(id_));
-  ASSERT_TRUE(agent_.AddWritingClient(id_));
+  auto first = agent_.HoldForWriting(id_);
+  auto second = agent_.HoldForWriting(id_);
+  ASSERT_NE(second, nullptr);
   Pass(absl::Seconds(20));
   EXPECT_EQ(State(), JobState::kRunning);
   EXPECT_GE(Held(), results_);
-  agent_.RemoveWritingClient(id_);
+  first.reset();
   Pass(absl::Seconds(20));
   EXPECT_EQ(State(), JobState::kRunning) << "one of two is there";
-  agent_.RemoveWritingClient(id_);
+  second.reset();
   Pass(absl::Seconds(20));
   EXPECT_EQ(State(), JobState::kDone);
   EXPECT_EQ(Held(), 0) << "there is room for none";
@@ -84,19 +93,38 @@ TEST_F(WritingClientsTest, ResultsOfAJobThatIsDoneStayForThem) {
   while (agent_.FindRun(id_) == nullptr || State() != JobState::kDone) {
     Pass(absl::Milliseconds(4));
   }
-  ASSERT_TRUE(agent_.AddWritingClient(id_));
+  auto hold = agent_.HoldForWriting(id_);
+  ASSERT_NE(hold, nullptr);
   Pass(absl::Seconds(20));
   EXPECT_GE(Held(), results_);
-  agent_.RemoveWritingClient(id_);
+  hold.reset();
   Pass(absl::Seconds(4));
   EXPECT_EQ(Held(), 0);
 }
 
-TEST_F(WritingClientsTest, OfNoJobAreNone) {
-  EXPECT_FALSE(agent_.AddWritingClient(id_));
-  agent_.RemoveWritingClient(id_);
+// Their job was forgotten, and has begun anew for another client.
+TEST_F(WritingClientsTest, OfAForgottenJobTakeNothingFromTheNext) {
   Submit();
-  agent_.RemoveWritingClient(id_);
+  auto former = agent_.HoldForWriting(id_);
+  ASSERT_NE(former, nullptr);
+  Cancel(SubmissionId(7));
+  Pass(absl::Seconds(5));
+  ASSERT_EQ(agent_.HoldForWriting(id_), nullptr) << "it is not forgotten";
+  Submit(SubmissionId(8));
+  auto next = agent_.HoldForWriting(id_);
+  ASSERT_NE(next, nullptr);
+  former.reset();
+  Pass(absl::Seconds(20));
+  EXPECT_EQ(State(), JobState::kRunning);
+  EXPECT_GE(Held(), results_);
+  next.reset();
+  Pass(absl::Seconds(20));
+  EXPECT_EQ(State(), JobState::kDone);
+}
+
+TEST_F(WritingClientsTest, OfNoJobAreNone) {
+  EXPECT_EQ(agent_.HoldForWriting(id_), nullptr);
+  Submit();
   Pass(absl::Seconds(20));
   EXPECT_EQ(State(), JobState::kDone);
 }

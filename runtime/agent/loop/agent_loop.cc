@@ -345,16 +345,17 @@ void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
   // A request that is refused has no labels made.
   const absl::Status room = file_writes_.CheckRoom(from);
   if (!room.ok()) return SendError(from, room);
-  if (!file_writes_.HasJob(from, request->job) &&
-      agent_.AddWritingClient(request->job)) {
-    file_writes_.NoteJob(from, request->job);
-  }
+  absl::Status wanted;
   if (request->digests.empty() && !request->parts.empty()) {
     std::vector<Label> labels;
     for (const FilePart& part : request->parts) labels.push_back(part.label);
-    const absl::Status status = agent_.Want(now, request->job, labels);
-    if (!status.ok()) return SendError(from, status);
+    wanted = agent_.Want(now, request->job, labels);
   }
+  // A job that was forgotten begins anew as its labels are wanted.
+  if (auto hold = agent_.HoldForWriting(request->job); hold != nullptr) {
+    file_writes_.Hold(from, request->job, std::move(hold));
+  }
+  if (!wanted.ok()) return SendError(from, wanted);
   const absl::Status added = file_writes_.Add(from, *std::move(request));
   if (!added.ok()) SendError(from, added);
 }
@@ -394,9 +395,7 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
     }
   }
   deliveries_.Forget(event.connection);
-  for (const JobId job : file_writes_.Forget(event.connection)) {
-    agent_.RemoveWritingClient(job);
-  }
+  file_writes_.Forget(event.connection);
   submissions_.Forget(event.connection);
 }
 

@@ -52,18 +52,9 @@ void FileWrites::AddValue(JobId job, const Label& label, const Value& value) {
   }
 }
 
-bool FileWrites::HasJob(ConnectionId client, JobId job) const {
-  const auto it = jobs_.find(client);
-  return it != jobs_.end() && it->second.contains(job);
-}
-
-std::set<JobId> FileWrites::Forget(ConnectionId client) {
-  std::set<JobId> jobs;
-  if (const auto it = jobs_.find(client); it != jobs_.end()) {
-    jobs = std::move(it->second);
-    jobs_.erase(it);
-  }
-  if (pending_.erase(client) == 0) return jobs;
+void FileWrites::Forget(ConnectionId client) {
+  holds_.erase(client);
+  if (pending_.erase(client) == 0) return;
   writer_.Forget(client);
   std::erase_if(waiting_, [client](const auto& entry) {
     return entry.second.client == client;
@@ -74,7 +65,6 @@ std::set<JobId> FileWrites::Forget(ConnectionId client) {
     });
     it = it->second.empty() ? wanted_.erase(it) : std::next(it);
   }
-  return jobs;
 }
 
 void FileWrites::SendDone(

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -53,11 +53,13 @@ class FileWrites {
   absl::Status Add(ConnectionId client, WriteRequest request);
   // The value of `label`, for the requests that wait for it.
   void AddValue(JobId job, const Label& label, const Value& value);
-  // Jobs whose results a client has written here.
-  bool HasJob(ConnectionId client, JobId job) const;
-  void NoteJob(ConnectionId client, JobId job) { jobs_[client].insert(job); }
-  // The connection of `client` has ended. Returns the jobs noted of it.
-  std::set<JobId> Forget(ConnectionId client);
+  // Keeps `hold` on the results of a job until the connection of `client` ends,
+  // instead of a former one; see Agent::HoldForWriting().
+  void Hold(ConnectionId client, JobId job, std::shared_ptr<const void> hold) {
+    holds_[client][job] = std::move(hold);
+  }
+  // The connection of `client` has ended.
+  void Forget(ConnectionId client);
   // Answers that are due.
   void SendDone(
       absl::FunctionRef<void(ConnectionId, const WrittenReply&)> send);
@@ -71,7 +73,7 @@ class FileWrites {
   };
 
   PartWriter& writer_;
-  std::map<ConnectionId, std::set<JobId>> jobs_;
+  std::map<ConnectionId, std::map<JobId, std::shared_ptr<const void>>> holds_;
   std::map<ConnectionId, int64_t> pending_;  // requests not answered
   uint64_t next_ = 0;
   std::map<uint64_t, Waiting> waiting_;
