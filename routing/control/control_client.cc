@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_frame.h"
+#include "routing/control/polled_deadlines.h"
 #include "routing/control/refusal.h"
 #include "routing/control/send_parts.h"
 #include "routing/control/socket_address.h"
@@ -27,17 +27,22 @@ constexpr size_t kClientReadBytes = 64 << 10;
 // Sealed at a time: what is sent is not kept twice.
 constexpr size_t kSealedBytes = 256 << 10;
 
-// Waits until `fd` is ready for `events`; false when `deadline` has passed.
-bool WaitFor(int fd, short events, absl::Time deadline) {
+// Waits until `fd` is ready for `events`; false when `patience` has run out.
+bool WaitFor(int fd, short events, PolledPatience& patience) {
+  // Twice as long would count, where the processors are busy.
+  constexpr absl::Duration kStep = PolledPatience::kStepMax / 2;
   SystemClock clock;
   while (true) {
-    const absl::Duration left = deadline - clock.Now();
+    const absl::Duration left = patience.Left(clock.Now());
     if (left <= absl::ZeroDuration()) return false;
-    const int64_t left_ms = absl::ToInt64Milliseconds(
-        std::min(left, absl::Milliseconds(INT_MAX - 1)));
+    const int64_t step_ms = absl::ToInt64Milliseconds(std::min(left, kStep));
     pollfd wanted{fd, events, 0};
-    if (poll(&wanted, 1, static_cast<int>(left_ms) + 1) > 0) return true;
+    if (poll(&wanted, 1, static_cast<int>(step_ms) + 1) > 0) return true;
   }
+}
+
+PolledPatience PatienceOf(absl::Duration timeout) {
+  return {SystemClock().Now(), timeout};
 }
 
 absl::Status Late(absl::string_view address) {
@@ -51,7 +56,7 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
     absl::string_view address, absl::Duration timeout,
     std::shared_ptr<const KeyRing> ring,
     std::shared_ptr<const Certificates> certificates) {
-  const absl::Time deadline = SystemClock().Now() + timeout;
+  PolledPatience patience = PatienceOf(timeout);
   absl::StatusOr<SocketAddress> to = ResolveAddress(address);
   if (!to.ok()) return to.status();
   const int fd =
@@ -66,7 +71,7 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
   if (connect(fd, to->get(), to->size) != 0) {
     if (errno != EINPROGRESS) {
       error = errno;
-    } else if (!WaitFor(fd, POLLOUT, deadline)) {
+    } else if (!WaitFor(fd, POLLOUT, patience)) {
       error = ETIMEDOUT;
     } else {
       socklen_t size = sizeof(error);
@@ -79,7 +84,7 @@ absl::StatusOr<std::unique_ptr<ControlClient>> ControlClient::Connect(
   }
   if (ring != nullptr || certificates != nullptr) {
     DOGGED_RETURN_IF_ERROR(
-        client->Secure(std::move(ring), std::move(certificates), deadline));
+        client->Secure(std::move(ring), std::move(certificates), patience));
   }
   return client;
 }
@@ -88,12 +93,17 @@ ControlClient::~ControlClient() { close(fd_); }
 
 absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
                                  absl::Duration timeout) {
+  PolledPatience patience = PatienceOf(timeout);
+  return SendWithin(type, body, patience);
+}
+
+absl::Status ControlClient::SendWithin(uint8_t type, absl::string_view body,
+                                       PolledPatience& patience) {
   if (std::ssize(body) > kControlFrameBytesMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("frame of ", body.size(), " bytes; ",
                      kControlFrameBytesMax, " are possible"));
   }
-  const absl::Time deadline = SystemClock().Now() + timeout;
   const std::string header = absl::StrCat(std::exchange(hello_, std::string()),
                                           FrameHeader::Encode(type, body));
   if (channel_ != nullptr) {
@@ -101,7 +111,7 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
     do {
       channel_->Seal(body.substr(0, kSealedBytes));
       body.remove_prefix(std::min(body.size(), kSealedBytes));
-      DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
+      DOGGED_RETURN_IF_ERROR(SendSealed(patience));
     } while (!body.empty());
     return absl::OkStatus();
   }
@@ -116,7 +126,7 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
         size -= of_part;
       }
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
+      if (!WaitFor(fd_, POLLOUT, patience)) return Late(address_);
     } else if (errno != EINTR) {
       return Broken(errno);
     }
@@ -126,25 +136,26 @@ absl::Status ControlClient::Send(uint8_t type, absl::string_view body,
 
 absl::Status ControlClient::Secure(
     std::shared_ptr<const KeyRing> ring,
-    std::shared_ptr<const Certificates> certificates, absl::Time deadline) {
+    std::shared_ptr<const Certificates> certificates,
+    PolledPatience& patience) {
   DOGGED_ASSIGN_OR_RETURN(auto context,
                           SecureContext::Create(std::move(certificates)));
   channel_ = std::make_unique<SecureChannel>(std::move(context),
                                              SecureChannel::Side::kConnects,
                                              std::move(ring), address_);
-  DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
-  while (!channel_->is_open()) DOGGED_RETURN_IF_ERROR(TakeSome(deadline));
-  return SendSealed(deadline);
+  DOGGED_RETURN_IF_ERROR(SendSealed(patience));
+  while (!channel_->is_open()) DOGGED_RETURN_IF_ERROR(TakeSome(patience));
+  return SendSealed(patience);
 }
 
-absl::Status ControlClient::SendSealed(absl::Time deadline) {
+absl::Status ControlClient::SendSealed(PolledPatience& patience) {
   while (!channel_->unsent().empty()) {
     const absl::string_view parts[] = {channel_->unsent()};
     const int64_t sent = SendParts(fd_, parts);
     if (sent >= 0) {
       channel_->NoteSent(static_cast<size_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!WaitFor(fd_, POLLOUT, deadline)) return Late(address_);
+      if (!WaitFor(fd_, POLLOUT, patience)) return Late(address_);
     } else if (errno != EINTR) {
       return Broken(errno);
     }
@@ -152,7 +163,7 @@ absl::Status ControlClient::SendSealed(absl::Time deadline) {
   return absl::OkStatus();
 }
 
-absl::Status ControlClient::TakeSome(absl::Time deadline) {
+absl::Status ControlClient::TakeSome(PolledPatience& patience) {
   std::string bytes(kClientReadBytes, '\0');
   while (true) {
     const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
@@ -173,7 +184,7 @@ absl::Status ControlClient::TakeSome(absl::Time deadline) {
           absl::StrCat(address_, ": connection closed"));
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!WaitFor(fd_, POLLIN, deadline)) return Late(address_);
+      if (!WaitFor(fd_, POLLIN, patience)) return Late(address_);
     } else if (errno != EINTR) {
       return absl::UnavailableError(ErrorText(address_, errno));
     }
@@ -185,7 +196,8 @@ absl::Status ControlClient::Broken(int error) {
       absl::UnavailableError(ErrorText(address_, error));
   // Its words came before it ended the connection.
   absl::Status taken;
-  while (taken.ok()) taken = TakeSome(absl::InfinitePast());
+  PolledPatience none = PatienceOf(absl::ZeroDuration());
+  while (taken.ok()) taken = TakeSome(none);
   if (absl::IsPermissionDenied(taken)) return taken;
   while (true) {
     bool is_partial = false;
@@ -244,23 +256,28 @@ absl::Status ControlClient::RefusalOf(const ControlFrame& frame) const {
 }
 
 absl::StatusOr<ControlFrame> ControlClient::Receive(absl::Duration timeout) {
-  const absl::Time deadline = SystemClock().Now() + timeout;
+  PolledPatience patience = PatienceOf(timeout);
+  return ReceiveWithin(patience);
+}
+
+absl::StatusOr<ControlFrame> ControlClient::ReceiveWithin(
+    PolledPatience& patience) {
   while (true) {
     bool is_partial = false;
     absl::StatusOr<ControlFrame> frame = NextFrame(is_partial);
     if (!frame.ok() || !is_partial) return frame;
-    DOGGED_RETURN_IF_ERROR(TakeSome(deadline));
+    DOGGED_RETURN_IF_ERROR(TakeSome(patience));
     // Answers to changes of keys.
-    if (channel_ != nullptr) DOGGED_RETURN_IF_ERROR(SendSealed(deadline));
+    if (channel_ != nullptr) DOGGED_RETURN_IF_ERROR(SendSealed(patience));
   }
 }
 
 absl::StatusOr<ControlFrame> ControlClient::Call(uint8_t type,
                                                  absl::string_view body,
                                                  absl::Duration timeout) {
-  const absl::Time deadline = SystemClock().Now() + timeout;
-  DOGGED_RETURN_IF_ERROR(Send(type, body, timeout));
-  return Receive(deadline - SystemClock().Now());
+  PolledPatience patience = PatienceOf(timeout);
+  DOGGED_RETURN_IF_ERROR(SendWithin(type, body, patience));
+  return ReceiveWithin(patience);
 }
 
 }  // namespace dogged

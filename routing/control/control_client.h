@@ -1,5 +1,6 @@
 // ControlClient: the command line's side of the control port
-// (control_socket.h), plain or with keys. It blocks, up to a deadline.
+// (control_socket.h), plain or with keys. It blocks, for as long as it is told;
+// time in which this process was stopped does not count.
 #ifndef DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 #define DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 
@@ -12,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "routing/control/polled_deadlines.h"
 #include "routing/control/secure_channel.h"
 #include "routing/trust/key_ring.h"
 #include "runtime/base/bytes.h"
@@ -71,11 +73,15 @@ class ControlClient : public ControlCaller {
       : fd_(fd), address_(std::move(address)) {}
   absl::Status Secure(std::shared_ptr<const KeyRing> ring,
                       std::shared_ptr<const Certificates> certificates,
-                      absl::Time deadline);
+                      PolledPatience& patience);
+  // As Send() and Receive().
+  absl::Status SendWithin(uint8_t type, absl::string_view body,
+                          PolledPatience& patience);
+  absl::StatusOr<ControlFrame> ReceiveWithin(PolledPatience& patience);
   // Sends what the channel has sealed.
-  absl::Status SendSealed(absl::Time deadline);
+  absl::Status SendSealed(PolledPatience& patience);
   // Takes what is there, or waits for it.
-  absl::Status TakeSome(absl::Time deadline);
+  absl::Status TakeSome(PolledPatience& patience);
   // Its words, if the frame is a Refusal, or a hello of too far a version.
   absl::Status RefusalOf(const ControlFrame& frame) const;
   // A send failed: because of a refusal, perhaps.

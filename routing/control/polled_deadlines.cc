@@ -19,4 +19,10 @@ std::vector<uint64_t> PolledDeadlines::TakeDue(absl::Time now) {
   return out;
 }
 
+absl::Duration PolledPatience::Left(absl::Time now) {
+  left_ -= std::clamp(now - looked_, absl::ZeroDuration(), kStepMax);
+  looked_ = now;
+  return left_;
+}
+
 }  // namespace dogged

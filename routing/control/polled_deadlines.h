@@ -1,6 +1,7 @@
-// PolledDeadlines: times by which connections have to have done something. Time
-// counts only while it is looked at: of a process that was stopped, or whose
-// computer slept, nobody could be answered in time.
+// PolledDeadlines: times by which connections have to have done something;
+// PolledPatience: how long a client waits for an answer. Time counts only while
+// it is looked at: of a process that was stopped, or whose computer slept,
+// nobody could be answered in time, nor did it listen to answers.
 #ifndef DOGGED_ROUTING_CONTROL_POLLED_DEADLINES_H_
 #define DOGGED_ROUTING_CONTROL_POLLED_DEADLINES_H_
 
@@ -27,6 +28,21 @@ class PolledDeadlines {
   absl::Time looked_ = absl::InfiniteFuture();
   absl::Duration counted_;
   std::map<uint64_t, absl::Duration> due_;
+};
+
+class PolledPatience {
+ public:
+  // At most so much counts of the time between two looks.
+  static constexpr absl::Duration kStepMax = absl::Milliseconds(500);
+
+  PolledPatience(absl::Time now, absl::Duration left)
+      : looked_(now), left_(left) {}
+  // What is left of it.
+  absl::Duration Left(absl::Time now);
+
+ private:
+  absl::Time looked_;
+  absl::Duration left_;
 };
 
 }  // namespace dogged

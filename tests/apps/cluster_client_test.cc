@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "routing/memory/arena.h"
 #include "tests/exec/programs.h"
@@ -225,6 +226,22 @@ TEST(ClusterClient, HearsOneThatNeedsSecondsForEachAnswer) {
   ASSERT_TRUE(replies.ok()) << replies.status();
   EXPECT_EQ(replies->size(), 1u);
   EXPECT_EQ(agents.waited, absl::Seconds(1 + 8));
+}
+
+// Addresses where nobody listens any more cost none of the ten seconds.
+TEST(ClusterClient, WaitsForTheOnlyOneThatIsThere) {
+  Agents agents{{{"a", absl::Seconds(6)}}};
+  const auto client = ClusterClient::Connect(
+      {"a", "b", "c", "d", "e"},
+      {.connect = [&agents](absl::string_view at, absl::Duration)
+           -> absl::StatusOr<std::unique_ptr<ControlCaller>> {
+        if (at == "a") return std::make_unique<SlowCaller>(agents, at);
+        return absl::UnavailableError(absl::StrCat("nobody at ", at));
+      }});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto replies = (*client)->AwaitStatus();
+  ASSERT_TRUE(replies.ok()) << replies.status();
+  EXPECT_EQ(agents.waited, absl::Seconds(1 + 6));
 }
 
 // Not ten seconds for each of them.

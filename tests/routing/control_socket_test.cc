@@ -24,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "routing/control/control_client.h"
 #include "routing/control/control_frame.h"
+#include "routing/control/polled_deadlines.h"
 #include "routing/control/poller.h"
 #include "routing/control/socket_address.h"
 #include "runtime/base/clock.h"
@@ -467,6 +468,20 @@ TEST(ControlSocket, ErrorsNameTheAddress) {
   ASSERT_TRUE(silent.ok());
   EXPECT_EQ((*silent)->Call(1, "", absl::Milliseconds(30)).status().code(),
             absl::StatusCode::kDeadlineExceeded);
+}
+
+// A client that was stopped, or whose computer slept, has not listened.
+TEST(PolledPatience, TimeWhileStoppedCountsForLittle) {
+  absl::Time now = absl::UnixEpoch();
+  PolledPatience patience(now, absl::Seconds(10));
+  EXPECT_EQ(patience.Left(now += absl::Milliseconds(300)),
+            absl::Milliseconds(9700));
+  EXPECT_EQ(patience.Left(now += absl::Hours(1)), absl::Milliseconds(9200));
+  for (int i = 0; i < 92; ++i) {
+    EXPECT_GT(patience.Left(now), absl::ZeroDuration());
+    now += absl::Milliseconds(100);
+  }
+  EXPECT_EQ(patience.Left(now), absl::ZeroDuration());
 }
 
 TEST(Poller, WakesWhenTheLastAlarmSaysSo) {

@@ -388,26 +388,28 @@ void ClusterClient::NoteStatus(const StatusReply& reply) {
   }
 }
 
-absl::Duration ClusterClient::PatienceWithEach(absl::Duration patience) const {
-  return std::max(kStatusPatience, patience / std::ssize(addresses_.all()));
+absl::Duration ClusterClient::ShareOf(absl::Duration patience, int64_t agents) {
+  return std::max(kStatusPatience, patience / std::max<int64_t>(agents, 1));
 }
 
 std::vector<StatusReply> ClusterClient::PollWithin(
-    absl::Duration named_patience, const StatusRequest& request) {
+    absl::Duration with_each, const StatusRequest& request) {
   std::vector<StatusReply> out;
+  waited_ = absl::ZeroDuration();
   const Bytes body = request.Encode();
   const auto ask = [&](size_t i) {
     const std::string address = addresses_.all()[i];
-    const absl::Duration patience = addresses_.AreAllNamed() && out.empty()
-                                        ? PatienceWithEach(named_patience)
-                                        : kStatusPatience;
+    const absl::Duration patience =
+        addresses_.AreAllNamed() && out.empty() ? with_each : kStatusPatience;
     const absl::Time asked = clock_.Now();
     const auto reply = AskStatus(address, body, patience);
+    // Not more than it was given, though this process was stopped meanwhile.
+    const absl::Duration took = absl::IsDeadlineExceeded(reply.status())
+                                    ? patience
+                                    : std::min(clock_.Now() - asked, patience);
+    waited_ += took;
     // One that is stopped takes no connection either, in the end.
-    const bool was_slow = clock_.Now() - asked >= patience / 2;
-    if (absl::IsDeadlineExceeded(reply.status()) || (!reply.ok() && was_slow)) {
-      addresses_.NoteSilence(address);
-    }
+    if (!reply.ok() && took >= patience / 2) addresses_.NoteSilence(address);
     if (IsRefusal(reply.status())) {
       refusals_[address] = std::string(reply.status().message());
     }
@@ -434,16 +436,21 @@ std::vector<StatusReply> ClusterClient::PollWithin(
 
 absl::StatusOr<std::vector<StatusReply>> ClusterClient::AwaitStatus(
     const StatusRequest& request) {
-  absl::Duration patience = options_.patience;
+  const std::vector<std::string>& all = addresses_.all();
+  absl::Duration with_each = ShareOf(options_.patience, std::ssize(all));
   absl::Duration waited;
   refusals_.clear();
   do {
-    std::vector<StatusReply> replies = PollWithin(patience, request);
+    std::vector<StatusReply> replies = PollWithin(with_each, request);
     if (!replies.empty()) return replies;
-    waited += PatienceWithEach(patience) * std::ssize(addresses_.all());
+    waited += waited_;
     // All that is left at once: on a busy computer an agent needs some seconds
-    // for each answer, and an agent that is asked anew begins anew.
-    patience = kNamedPatience - waited;
+    // for each answer, and an agent that is asked anew begins anew. An address
+    // where nobody listens takes none of it.
+    const int64_t silent = std::count_if(
+        all.begin(), all.end(),
+        [this](const std::string& at) { return addresses_.IsSilent(at); });
+    with_each = ShareOf(kNamedPatience - waited, silent);
     // Who is no agent is not asked twice.
   } while (addresses_.IsSilent(contact_address_) && waited < kNamedPatience);
   if (!refusals_.empty()) {

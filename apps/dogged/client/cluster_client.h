@@ -124,7 +124,7 @@ class ClusterClient {
   // Asks every agent that is known, or that one of these knows; those that do
   // not answer are left out.
   std::vector<StatusReply> PollStatus(const StatusRequest& request = {}) {
-    return PollWithin(options_.patience, request);
+    return PollWithin(ShareOf(options_.patience, agent_count()), request);
   }
   // As PollStatus(), until somebody answers, but not longer than for
   // kNamedPatience. Errors: kUnavailable naming the agents, or in the words of
@@ -161,12 +161,12 @@ class ClusterClient {
   absl::StatusOr<StatusReply> AskStatus(const std::string& address,
                                         const Bytes& request,
                                         absl::Duration patience);
-  // As PollStatus(), with `named_patience` for all that are named, while none
-  // has answered.
-  std::vector<StatusReply> PollWithin(absl::Duration named_patience,
+  // As PollStatus(), with so much patience with each that is named, while none
+  // has answered. Writes waited_.
+  std::vector<StatusReply> PollWithin(absl::Duration with_each,
                                       const StatusRequest& request);
-  // Patience with each of all agents, which share it.
-  absl::Duration PatienceWithEach(absl::Duration patience) const;
+  // Patience with each of so many agents, which share it.
+  static absl::Duration ShareOf(absl::Duration patience, int64_t agents);
   // Takes what an agent knows of others and of this client's job.
   void NoteStatus(const StatusReply& reply);
   // Talks to the next agent that answers, and says all over again. Those that
@@ -201,6 +201,7 @@ class ClusterClient {
   bool is_watching_ = false;                            // Watch() has asked it
   absl::Time contact_answered_ = absl::InfinitePast();  // as to its status
   absl::Time results_came_ = absl::InfinitePast();
+  absl::Duration waited_;  // for answers, in the last PollWithin()
   std::map<std::string, std::unique_ptr<ControlCaller>> status_clients_;
   std::map<std::string, std::string> refusals_;
 
