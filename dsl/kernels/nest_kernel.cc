@@ -33,32 +33,38 @@ Shape FullShape(const NestBlock& block) {
   return IndexVector(absl::Span<const int64_t>(block.extents));
 }
 
-// Clears what lies outside of a box in the part of a dense block that has
-// `extents` from dimension `d` on. Behind `last` the box has all there is.
-void ClearAround(const IndexVector& extents, const IndexVector& lower,
-                 const IndexVector& end, int d, int last, int64_t element_bytes,
-                 char* data) {
-  int64_t bytes = element_bytes;
-  for (int e = d + 1; e < extents.size(); ++e) bytes *= extents[e];
-  std::memset(data, 0, static_cast<size_t>(lower[d] * bytes));
-  for (int64_t i = lower[d]; d < last && i < end[d]; ++i) {
-    ClearAround(extents, lower, end, d + 1, last, element_bytes,
-                data + i * bytes);
+// The part of a dense block that a tile stores: a box.
+struct StoredBox {
+  Shape extents;  // of the block
+  IndexVector lower;
+  IndexVector end;
+  int64_t element_bytes = 0;
+  int last = -1;  // the last dimension of which not all is stored
+};
+
+// Clears what lies outside of it, from dimension `d` on, which is not behind
+// its last.
+void ClearAround(const StoredBox& box, int d, char* data) {
+  int64_t bytes = box.element_bytes;
+  for (int e = d + 1; e < box.extents.size(); ++e) bytes *= box.extents[e];
+  std::memset(data, 0, static_cast<size_t>(box.lower[d] * bytes));
+  for (int64_t i = box.lower[d]; d < box.last && i < box.end[d]; ++i) {
+    ClearAround(box, d + 1, data + i * bytes);
   }
-  std::memset(data + end[d] * bytes, 0,
-              static_cast<size_t>((extents[d] - end[d]) * bytes));
+  std::memset(data + box.end[d] * bytes, 0,
+              static_cast<size_t>((box.extents[d] - box.end[d]) * bytes));
 }
 
 // Elements that no point stores still have one value.
 void ClearNotStored(const NestBlock& block, const IndexVector& tile,
                     char* data) {
-  const Shape extents = FullShape(block);
-  if (extents.size() == 0) {
-    std::memset(data, 0, static_cast<size_t>(ElementBytes(block.element)));
+  StoredBox box{.extents = FullShape(block),
+                .element_bytes = ElementBytes(block.element)};
+  const int rank = box.extents.size();
+  if (rank == 0) {
+    std::memset(data, 0, static_cast<size_t>(box.element_bytes));
     return;
   }
-  IndexVector lower;
-  IndexVector end;
   for (size_t d = 0; d < block.extents.size(); ++d) {
     // Without bounds nothing is known to be stored.
     int64_t from = 0;
@@ -68,13 +74,13 @@ void ClearNotStored(const NestBlock& block, const IndexVector& tile,
       from = block.stored_lower[d] - first;
       to = block.stored_upper[d] + 1 - first;
     }
-    lower.push_back(std::clamp<int64_t>(from, 0, block.extents[d]));
-    end.push_back(std::clamp(to, lower[static_cast<int>(d)], block.extents[d]));
+    from = std::clamp<int64_t>(from, 0, block.extents[d]);
+    to = std::clamp(to, from, block.extents[d]);
+    box.lower.push_back(from);
+    box.end.push_back(to);
+    if (to - from < block.extents[d]) box.last = static_cast<int>(d);
   }
-  int last = extents.size() - 1;
-  while (last >= 0 && lower[last] == 0 && end[last] == extents[last]) --last;
-  if (last < 0) return;
-  ClearAround(extents, lower, end, 0, last, ElementBytes(block.element), data);
+  if (box.last >= 0) ClearAround(box, 0, data);
 }
 
 // Copies the leading part of shape `part` of a dense block.

@@ -30,12 +30,12 @@ constexpr size_t kSealedBytes = 256 << 10;
 // Waits until `fd` is ready for `events`; false when `patience` has run out.
 bool WaitFor(int fd, short events, PolledPatience& patience) {
   // Twice as long would count, where the processors are busy.
-  constexpr absl::Duration kStep = PolledPatience::kStepMax / 2;
+  const absl::Duration step = PolledPatience::kStepMax / 2;
   SystemClock clock;
   while (true) {
     const absl::Duration left = patience.Left(clock.Now());
     if (left <= absl::ZeroDuration()) return false;
-    const int64_t step_ms = absl::ToInt64Milliseconds(std::min(left, kStep));
+    const int64_t step_ms = absl::ToInt64Milliseconds(std::min(left, step));
     pollfd wanted{fd, events, 0};
     if (poll(&wanted, 1, static_cast<int>(step_ms) + 1) > 0) return true;
   }
