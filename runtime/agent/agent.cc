@@ -36,7 +36,7 @@ Agent::Agent(AgentOptions options, Transport& transport, Executor& executor,
       changes_(context_, mailbox_, table_, takers_, lifecycle_),
       keepers_(context_, records_, table_, takers_, stats_),
       departure_(context_, table_, takers_, stats_, keepers_),
-      reports_(context_, records_, table_) {
+      reports_(context_, records_, journal_, table_) {
   context_.multicast.SetWants([this](uint8_t, JobId job, const Bytes& tag) {
     const JobRun* const run = table_.FindRun(job);
     return run == nullptr || run->Lacks(tag.view());

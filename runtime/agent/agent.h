@@ -120,6 +120,10 @@ class Agent {
                             text_hash);
   }
   bool IsTold(JobId job) const { return exchange_.IsTold(job); }
+  // The end of this submission is in the directory, if there is one.
+  bool IsEndKept(const JobRecord& record) const {
+    return !journal_.IsWritingEnd(record.Key());
+  }
   // The directory may have jobs that are not known here yet.
   bool ReadsDirectory() const { return exchange_.ReadsDirectory(); }
   // A new state of a known submission: done, cancelled, failed.

@@ -21,6 +21,11 @@ std::string JobReports::NoteOf(const JobEntry& entry) const {
 
 JobSummary JobReports::Summarize(JobRecord record) const {
   JobSummary out{.record = std::move(record)};
+  if (out.record.state == JobState::kDone &&
+      journal_.IsWritingEnd(out.record.Key())) {
+    out.record.state = JobState::kRunning;
+    out.record.result_digest = {};
+  }
   const JobIndex& index = records_.index();
   const JobIndex::Known& known = *index.Find(out.record.job());
   out.submissions = known.submissions;

@@ -16,6 +16,7 @@
 #include "runtime/agent/job_entry.h"
 #include "runtime/agent/job_records.h"
 #include "runtime/agent/job_table.h"
+#include "runtime/agent/records/job_journal.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/bytes.h"
 
@@ -24,11 +25,13 @@ namespace dogged {
 class JobReports {
  public:
   JobReports(const AgentContext& agent, const JobRecords& records,
-             const JobTable& table)
-      : agent_(agent), records_(records), table_(table) {}
+             const JobJournal& journal, const JobTable& table)
+      : agent_(agent), records_(records), journal_(journal), table_(table) {}
   JobReports(const JobReports&) = delete;
   JobReports& operator=(const JobReports&) = delete;
 
+  // A job is done once this agent's directory, if it has one, says so: else it
+  // would begin again if all agents died now.
   std::vector<JobSummary> Jobs(const JobQuery& query) const;
   // Submissions that run, and their jobs.
   std::vector<std::pair<JobRecord, Bytes>> RunningJobs() const;
@@ -43,6 +46,7 @@ class JobReports {
 
   const AgentContext& agent_;
   const JobRecords& records_;
+  const JobJournal& journal_;
   const JobTable& table_;
 };
 

@@ -131,6 +131,24 @@ class JobJournalTest : public testing::Test {
   std::unique_ptr<Life> life_;
 };
 
+TEST_F(JobJournalTest, AJobIsDoneOnceItWouldNotBeginAgain) {
+  // The disk of each life loses other writes that it had not flushed.
+  for (int life = 0; life < 6; ++life) {
+    Die();
+    disk_ = {};
+    Live();
+    Submit({.keep_ms = absl::ToInt64Milliseconds(kHour)});
+    while (Summary().record.state != JobState::kDone) {
+      ASSERT_LT(Executed(), 2 * needed_);
+      Pass(absl::Milliseconds(4));
+    }
+    Live();
+    Pass(absl::Seconds(2));
+    EXPECT_EQ(Summary().record.state, JobState::kDone) << lives_;
+    EXPECT_EQ(Executed(), 0) << lives_;
+  }
+}
+
 TEST_F(JobJournalTest, AJobGoesOnWithoutAClient) {
   Live();
   Submit();
@@ -185,6 +203,7 @@ TEST_F(JobJournalTest, WhatHasEndedDoesNotBeginAgain) {
   for (const JobState state :
        {JobState::kDone, JobState::kCancelled, JobState::kFailed}) {
     SCOPED_TRACE(JobStateName(state));
+    Die();
     disk_ = {};
     Live();
     Submit({.keep_ms = absl::ToInt64Milliseconds(kHour)});

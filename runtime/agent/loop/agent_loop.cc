@@ -118,7 +118,7 @@ void AgentLoop::RunPass() {
   const bool has_settled = dialer_.Tick(now);
   introductions_.Tick(now);
   SendWanted(now);
-  SendSubmissions();
+  SendSubmissions(now);
   // Frames just queued on the control port go out before sleeping; arrived ones
   // wake a sleeper.
   control_events_.clear();
@@ -270,11 +270,9 @@ void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
       return;
     }
     case ControlType::kConclude: {
-      auto record = JobRecord::Decode(body);
-      if (!record.ok()) return SendError(from, record.status());
-      agent_.Conclude(now, *std::move(record));
-      SendFrame(ports_.control, from, ControlType::kConcluded, {});
-      return;
+      const absl::Status taken = submissions_.Conclude(now, from, body);
+      if (!taken.ok()) return SendError(from, taken);
+      return SendSubmissions(now);
     }
     case ControlType::kError:
     case ControlType::kSnapshot:
@@ -297,12 +295,12 @@ void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
                              absl::string_view body) {
   const absl::Status taken = submissions_.Take(now, from, body);
   if (!taken.ok()) return SendError(from, taken);
-  SendSubmissions();
+  SendSubmissions(now);
 }
 
-void AgentLoop::SendSubmissions() {
+void AgentLoop::SendSubmissions(absl::Time now) {
   submissions_.SendDue(
-      [this](ConnectionId client, ControlType type, const Bytes& body) {
+      now, [this](ConnectionId client, ControlType type, const Bytes& body) {
         SendFrame(ports_.control, client, type, body);
       });
 }

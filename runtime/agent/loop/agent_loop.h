@@ -124,7 +124,7 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
   void HandleChunk(ConnectionId from, absl::string_view body);
   void HandleClosed(absl::Time now, const ControlEvent& event);
-  void SendSubmissions();
+  void SendSubmissions(absl::Time now);
   void KeepLifeLines();
   void SendWanted(absl::Time now);
   void LogEvents();

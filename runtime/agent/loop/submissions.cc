@@ -6,6 +6,11 @@
 #include "runtime/base/status.h"
 
 namespace dogged {
+namespace {
+
+constexpr absl::Duration kEndingMax = absl::Seconds(1);
+
+}  // namespace
 
 absl::Status Submissions::Take(absl::Time now, ConnectionId client,
                                absl::string_view body) {
@@ -34,7 +39,22 @@ absl::Status Submissions::TakeChunk(ConnectionId client,
   return taken;
 }
 
-void Submissions::SendDue(Send send) {
+absl::Status Submissions::Conclude(absl::Time now, ConnectionId client,
+                                   absl::string_view body) {
+  DOGGED_ASSIGN_OR_RETURN(JobRecord record, JobRecord::Decode(body));
+  agent_.Conclude(now, record);
+  endings_.push_back({.client = client,
+                      .record = std::move(record),
+                      .limit = now + kEndingMax});
+  return absl::OkStatus();
+}
+
+void Submissions::SendDue(absl::Time now, Send send) {
+  std::erase_if(endings_, [&](const Ending& ending) {
+    if (now < ending.limit && !agent_.IsEndKept(ending.record)) return false;
+    send(ending.client, ControlType::kConcluded, {});
+    return true;
+  });
   std::erase_if(unconfirmed_, [&](const auto& one) {
     const auto& [client, job] = one;
     if (!agent_.IsTold(job)) return false;

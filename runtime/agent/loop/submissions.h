@@ -1,6 +1,7 @@
 // Submissions: clients on their way from a job's submission to its end: they
-// hear that it is safe once another agent has it, and are asked for the chunks
-// of its inputs that they alone have.
+// hear that it is safe once another agent has it, are asked for the chunks of
+// its inputs that they alone have, and hear that it has ended once it would not
+// begin again.
 //
 // Used by the thread that runs the loop.
 #ifndef DOGGED_RUNTIME_AGENT_LOOP_SUBMISSIONS_H_
@@ -37,8 +38,12 @@ class Submissions {
   // as ChunkPart::Decode() and Agent::Supply(), but for a chunk that comes
   // after the job's end.
   absl::Status TakeChunk(ConnectionId client, absl::string_view body);
+  // `client` sends a JobRecord in its new state. Errors: as
+  // JobRecord::Decode().
+  absl::Status Conclude(absl::Time now, ConnectionId client,
+                        absl::string_view body);
   // Sends clients what is due: confirmations, and wishes for chunks.
-  void SendDue(Send send);
+  void SendDue(absl::Time now, Send send);
   // The connection of `client` has ended.
   void Forget(ConnectionId client);
 
@@ -46,6 +51,14 @@ class Submissions {
   Agent& agent_;
   // Clients whose job is not with other agents yet.
   std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
+  // Clients that have ended a job, which the disk does not know yet. A slow
+  // disk has them wait until a time only.
+  struct Ending {
+    ConnectionId client;
+    JobRecord record;
+    absl::Time limit;
+  };
+  std::vector<Ending> endings_;
   // Clients that have the inputs of a job.
   std::map<ConnectionId, JobId> suppliers_;
 };

@@ -132,6 +132,7 @@ void JobJournal::Write(const std::string& key, Submission& submission) {
   auto record = records_.Find(key);
   if (!record.has_value()) return;
   record->is_delivered |= submission.is_delivered;
+  submission.writes_end = submission.ended_ms != 0;
   submission.ticket =
       store_->Put(key, Encode({.ended_ms = submission.ended_ms,
                                .has_value = submission.has_value,
@@ -173,6 +174,12 @@ bool JobJournal::IsWriting(const Digest& job) const {
   return false;
 }
 
+bool JobJournal::IsWritingEnd(const std::string& key) const {
+  const auto it = submissions_.find(key);
+  return it != submissions_.end() && it->second.ended_ms != 0 &&
+         !it->second.end_is_durable;
+}
+
 void JobJournal::NoteWritten(uint64_t ticket) {
   const auto written = writing_.find(ticket);
   if (written == writing_.end()) return;
@@ -185,6 +192,7 @@ void JobJournal::NoteWritten(uint64_t ticket) {
   if (it == submissions_.end() || it->second.ticket != ticket) return;
   it->second.ticket = 0;
   it->second.is_durable = true;
+  it->second.end_is_durable |= it->second.writes_end;
   if (std::exchange(it->second.is_stale, false)) Write(name, it->second);
 }
 
@@ -248,7 +256,8 @@ void JobJournal::NoteFound(const RecordStore::Event& event) {
                   .ended_ms = stored->ended_ms,
                   .is_delivered = stored->record.is_delivered,
                   .has_value = stored->has_value,
-                  .is_durable = true};
+                  .is_durable = true,
+                  .end_is_durable = !runs};
     if (!runs) ended_.insert({it->second.end_number, event.name});
   }
   // A wall clock that was set back makes it younger, never older.

@@ -58,6 +58,8 @@ class JobJournal {
   void Forget(const Digest& job);
   // The job would not go on from here yet.
   bool IsWriting(const Digest& job) const;
+  // The submission of this key has ended, and would go on from here still.
+  bool IsWritingEnd(const std::string& key) const;
 
   // --- what was there
   bool has_directory() const { return store_ != nullptr; }
@@ -84,9 +86,11 @@ class JobJournal {
     int64_t ended_ms = 0;  // by the wall clock; 0: it runs
     bool is_delivered = false;
     bool has_value = false;
-    bool is_durable = false;  // some record of it
-    uint64_t ticket = 0;      // of the put that is on its way; 0: none
-    bool is_stale = false;    // another one is to follow
+    bool is_durable = false;      // some record of it
+    bool end_is_durable = false;  // a record of its end
+    uint64_t ticket = 0;          // of the put that is on its way; 0: none
+    bool writes_end = false;      // that put
+    bool is_stale = false;        // another one is to follow
   };
   using Submissions = std::map<std::string, Submission>;
 
