@@ -15,6 +15,7 @@
 #include "dsl/lower/lower.h"
 #include "dsl/lower/lower_points.h"
 #include "dsl/lower/size_limits.h"
+#include "dsl/lower/told_indices.h"
 #include "dsl/point_warning.h"
 #include "dsl/text/parser.h"
 #include "dsl/tiling/lower_program.h"
@@ -258,6 +259,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   PointProgram points =
       MakePointProgram(checked, NameOfFile(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  if (!options.static_labels) points = WithoutToldIndices(std::move(points));
   points.has_static_labels = options.static_labels;
   placed = PlaceResults(options.selections, points, diagnostics);
   if (diagnostics.HasErrors()) return wrong;

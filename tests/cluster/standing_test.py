@@ -867,6 +867,32 @@ def case_bad_flags():
         raise SystemExit(f"check said {words!r}")
     ends(3, "input a has no file", "run", lacks)
     with tempfile.TemporaryDirectory() as folder:
+        # Each row when it is done: labels of a triangle, in a box of 64.
+        rows = os.path.join(folder, "rows.dog")
+        with open(rows, "w") as file:
+            file.write("""task init
+  creates a(i)(j)(0) as v
+  for i = 0:3  j = 0:3
+  code
+    v = i + 2*j
+  end code
+end task
+task step
+  creates a(i)(j)(k+1) as v
+  for k = 0:2  i = k+1:3  j = k+1:3
+  using
+    a(i)(j)(k) as x
+    a(k)(j)(k) as y
+  code
+    v = x - 0.5*y
+  end code
+end task
+result a(i)(j)(i) for i = 0:3  j = i:3
+""")
+        words = subprocess.run([DOGGED, "check", rows], capture_output=True,
+                               text=True, check=True).stdout
+        check("labels of a triangle", words.split(";")[0],
+              "rows: 10 values wanted")
         ends(2, "ends in .svg", "graph", HEAT, "--at", "phi(3)(4)", "-o",
              os.path.join(folder, "g.pdf"))
         check("files", os.listdir(folder), [])

@@ -30,6 +30,10 @@ int64_t WantedCount(const Program& program) {
       out += set.domain.Count();
       continue;
     }
+    if (view.held.has_value()) {
+      out += view.held->Count();
+      continue;
+    }
     int64_t count = 1;
     for (size_t d = 0; d < view.lower.size(); ++d) {
       count *= view.Count(d);
