@@ -3,6 +3,7 @@
 #include <isl/set.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ constexpr uint64_t kOperationsMax = 20'000'000;
 constexpr int64_t kPoints = int64_t{1} << 18;
 constexpr int64_t kPointsOfAgents = int64_t{1} << 21;
 constexpr int64_t kFewer = 8;  // times
+// Keys that are enough for an agent, if tiles lie along one index.
+constexpr int64_t kKeysPerAgent = 2;
 // Values of a tile's buffers: as a rule, and where that can't be.
 constexpr int64_t kElements = int64_t{1} << 22;
 constexpr int64_t kElementsMax = int64_t{1} << 24;
@@ -61,6 +64,13 @@ class NestProgramMaker {
   absl::Status AddClass(int32_t component);
   bool AddResult(size_t result, const NestComponent& component);
   std::string NameOf(const NestComponent& component) const;
+  struct Keys {
+    int32_t group = 0;
+    std::vector<int64_t> blocks;
+  };
+  Keys KeysOf(int32_t component) const;
+  // Of all components, along the indices of that class.
+  Box TilesAlong(int32_t spread_class) const;
   // The user's array whose values, or parts of them, a group holds.
   int32_t ArrayOf(const NestComponent& component,
                   const NestGroup& group) const {
@@ -88,30 +98,46 @@ std::string NestProgramMaker::NameOf(const NestComponent& component) const {
 }
 
 // Blocks of the keys of tiles: slabs along the first of the indices along which
-// tiles need nothing of each other, if there are any, and tiles that follow one
-// another along the rest stay together.
-std::vector<int64_t> BlocksOf(const NestComponent& component,
-                              const TargetSize& target) {
-  Box box;
-  for (int k = 0; k < component.rank; ++k) {
-    box.lower.push_back(Least(*component.tiles, k).value_or(0));
-    box.upper.push_back(Greatest(*component.tiles, k).value_or(0));
+// tiles need nothing of each other, and along the next ones if these are too
+// few; tiles that follow one another along the rest stay together. Components
+// that share such an index share its slabs.
+NestProgramMaker::Keys NestProgramMaker::KeysOf(int32_t c) const {
+  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  if (component.spread.empty()) {
+    Box box;
+    for (int k = 0; k < component.rank; ++k) {
+      box.lower.push_back(Least(*component.tiles, k).value_or(0));
+      box.upper.push_back(Greatest(*component.tiles, k).value_or(0));
+    }
+    return {.group = c, .blocks = SlabsOf(box, -1, target_)};
   }
-  const std::vector<bool>& is_spread = component.is_coincident;
-  if (std::find(is_spread.begin(), is_spread.end(), true) == is_spread.end()) {
-    return SlabsOf(box, -1, target);
+  Keys out{
+      .group = static_cast<int32_t>(nest_.components.size()) +
+               component.spread_class[0],
+      .blocks = std::vector<int64_t>(static_cast<size_t>(component.rank), 0)};
+  int64_t count = 1;
+  for (size_t s = 0; s < component.spread.size(); ++s) {
+    if (s > 0 && count >= kKeysPerAgent * target_.agents) break;
+    const Box along = TilesAlong(component.spread_class[s]);
+    const int64_t slab = SlabsOf(along, -1, target_)[0];
+    out.blocks[static_cast<size_t>(component.spread[s])] = slab;
+    count *= CeilDiv(along.upper[0] - along.lower[0] + 1, slab);
   }
-  Box spread;
-  for (int k = 0; k < component.rank; ++k) {
-    if (!is_spread[static_cast<size_t>(k)]) continue;
-    spread.lower.push_back(box.lower[k]);
-    spread.upper.push_back(box.upper[k]);
-  }
-  const std::vector<int64_t> slabs = SlabsOf(spread, -1, target);
-  std::vector<int64_t> out;
-  size_t next = 0;
-  for (int k = 0; k < component.rank; ++k) {
-    out.push_back(is_spread[static_cast<size_t>(k)] ? slabs[next++] : 0);
+  return out;
+}
+
+Box NestProgramMaker::TilesAlong(int32_t spread_class) const {
+  Box out{.lower = {std::numeric_limits<int64_t>::max()},
+          .upper = {std::numeric_limits<int64_t>::min()}};
+  for (const NestComponent& component : nest_.components) {
+    for (size_t s = 0; s < component.spread.size(); ++s) {
+      if (component.spread_class[s] != spread_class) continue;
+      const int32_t k = component.spread[s];
+      out.lower[0] =
+          std::min(out.lower[0], Least(*component.tiles, k).value_or(0));
+      out.upper[0] =
+          std::max(out.upper[0], Greatest(*component.tiles, k).value_or(0));
+    }
   }
   return out;
 }
@@ -119,7 +145,7 @@ std::vector<int64_t> BlocksOf(const NestComponent& component,
 // A label for each parcel.
 absl::Status NestProgramMaker::AddArrays(int32_t c) {
   const NestComponent& component = nest_.components[static_cast<size_t>(c)];
-  const std::vector<int64_t> blocks = BlocksOf(component, target_);
+  const Keys keys = KeysOf(c);
   for (const int32_t p : ParcelsOf(nest_, c)) {
     NestParcel& parcel = nest_.parcels[static_cast<size_t>(p)];
     const NestGroup& group =
@@ -133,8 +159,8 @@ absl::Status NestProgramMaker::AddArrays(int32_t c) {
                               program_.arrays.size()),
          .rank = component.rank,
          .element = group.element,
-         .affinity_block = blocks,
-         .affinity_group = c,
+         .affinity_block = keys.blocks,
+         .affinity_group = keys.group,
          .version_index = -1});
   }
   return absl::OkStatus();

@@ -22,6 +22,35 @@ int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
   return coincident == 0 ? 4 : coincident == 1 ? 2 : 1;
 }
 
+// Components with so many times fewer points than the largest do not count when
+// it is asked for how many workers there are tiles.
+constexpr double kFewPoints = 16;
+
+// Of the boxes around its statements' points.
+double PointCount(const Nest& nest, const NestComponent& component) {
+  double out = 0;
+  for (const int32_t p : component.points) {
+    const NestPoint& point = nest.points[static_cast<size_t>(p)];
+    double box = 1;
+    for (int d = 0; d < point.dims; ++d) {
+      box *= static_cast<double>(ExtentOf(nest, point, AffineExpr::Index(d)));
+    }
+    out += box;
+  }
+  return out;
+}
+
+// Whether tiles along index k of the component have workers go side by side. In
+// a plane those along one index do; where all indices are chains, along which
+// tiles follow one another, two are a front of tiles that go side by side.
+bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
+  if (!has_planes) return true;
+  if (!component.spread.empty()) {
+    return component.spread.front() == static_cast<int32_t>(k);
+  }
+  return component.rank - 1 > 1;
+}
+
 // Tiles that one use may be made in, half of what a description may name.
 constexpr int64_t kSources = 32;
 // Points of a tile that has one plane: each is a value that the next plane
@@ -99,6 +128,37 @@ std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
   return out;
 }
 
+// Finds NestComponent::spread.
+void FindSpread(const std::vector<double>& points, TileIndices& indices,
+                Nest& nest) {
+  std::vector<double> side_by_side(indices.count(), 0);
+  const auto class_of = [&](size_t c, int32_t k) {
+    return static_cast<size_t>(
+        indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k)));
+  };
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    NestComponent& component = nest.components[c];
+    component.spread.clear();
+    for (int32_t k = 0; k < component.rank; ++k) {
+      if (!component.is_coincident[static_cast<size_t>(k)]) continue;
+      side_by_side[class_of(c, k)] += points[c];
+      component.spread.push_back(k);
+    }
+  }
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    NestComponent& component = nest.components[c];
+    std::stable_sort(component.spread.begin(), component.spread.end(),
+                     [&](int32_t a, int32_t b) {
+                       return side_by_side[class_of(c, a)] >
+                              side_by_side[class_of(c, b)];
+                     });
+    component.spread_class.clear();
+    for (const int32_t k : component.spread) {
+      component.spread_class.push_back(static_cast<int32_t>(class_of(c, k)));
+    }
+  }
+}
+
 int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t tiles) {
   const auto side = static_cast<int64_t>(
       std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
@@ -136,17 +196,27 @@ bool HasMixedIndices(const Nest& nest) {
   return false;
 }
 
-void ChooseSizes(const TargetSize& target, bool has_few_sources,
-                 absl::Span<const int64_t> widths, Nest& nest) {
-  TileIndices indices = JoinedIndices(nest);
+namespace {
+
+// All that has a say in the size of tiles along a class of indices.
+struct IndexNeeds {
+  int64_t extent = 1;
+  int depth = 1;       // indices of a tile that are no planes
+  int64_t shares = 0;  // tiles that each worker should find
+  int64_t goal = std::numeric_limits<int64_t>::max();  // points of a tile
+  bool is_plane = false;
+};
+
+std::vector<IndexNeeds> NeedsOf(const TargetSize& target, const Nest& nest,
+                                const std::vector<double>& points,
+                                TileIndices& indices) {
   const std::vector<bool> is_plane = PlaneIndices(nest, indices);
-  std::vector<int64_t> extents(indices.count(), 1);
-  std::vector<int> depths(indices.count(), 1);
-  std::vector<int64_t> shares(indices.count(), 1);  // tiles of each worker
-  std::vector<int64_t> goals(indices.count(),
-                             std::numeric_limits<int64_t>::max());
+  const double most_points = *std::max_element(points.begin(), points.end());
+  std::vector<IndexNeeds> out(indices.count());
+  for (size_t at = 0; at < out.size(); ++at) out[at].is_plane = is_plane[at];
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
+    const bool counts = points[c] * kFewPoints >= most_points;
     const auto coincident = std::count(component.is_coincident.begin(),
                                        component.is_coincident.end(), true);
     int depth = 0;
@@ -155,24 +225,59 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       depth += is_plane[static_cast<size_t>(at)] ? 0 : 1;
     }
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
-      const auto at =
-          static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
-      depths[at] = std::max(depths[at], depth);
-      shares[at] = std::max(shares[at], TilesPerWorker(target, coincident));
-      goals[at] = std::min(goals[at], component.point_goal);
+      IndexNeeds& needs =
+          out[static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k))];
+      needs.depth = std::max(needs.depth, depth);
+      if (counts && GivesWork(component, k, depth < component.rank)) {
+        needs.shares =
+            std::max(needs.shares, TilesPerWorker(target, coincident));
+      }
+      needs.goal = std::min(needs.goal, component.point_goal);
       if (depth < component.rank)
-        goals[at] = std::min(goals[at], kValuesOfPlane);
+        needs.goal = std::min(needs.goal, kValuesOfPlane);
       for (const int32_t p : component.points) {
         const NestPoint& point = nest.points[static_cast<size_t>(p)];
-        extents[at] =
-            std::max(extents[at], ExtentOf(nest, point, point.theta[k]));
+        needs.extent =
+            std::max(needs.extent, ExtentOf(nest, point, point.theta[k]));
       }
     }
   }
-  // A tile that reads all along an index of other tiles names each of them.
-  std::vector<int64_t> least(indices.count(), 1);
+  return out;
+}
+
+// In planes the points of a tile that the index which gives work leaves over
+// lie along the others: more tiles there are more of a chain, or of nothing.
+void FillPlanes(const Nest& nest, const std::vector<IndexNeeds>& needs,
+                TileIndices& indices, std::vector<int64_t>& sizes) {
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    if (nest.components[c].planes < 0) continue;
+    int64_t taken = 1;
+    std::vector<size_t> others;
+    for (size_t k = 0; k < static_cast<size_t>(nest.components[c].rank); ++k) {
+      const auto at =
+          static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
+      if (needs[at].is_plane) continue;
+      if (needs[at].shares > 0) {
+        taken *= sizes[at];
+      } else {
+        others.push_back(at);
+      }
+    }
+    for (const size_t at : others) {
+      const int64_t left = std::max(sizes[at], needs[at].goal / taken);
+      sizes[at] = SizeFor(needs[at].extent, static_cast<int>(others.size()),
+                          left, /*tiles=*/1);
+    }
+  }
+}
+
+// By class: a tile that reads all along an index of other tiles names each of
+// them.
+std::vector<int64_t> LeastSizes(const Nest& nest,
+                                const std::vector<IndexNeeds>& needs,
+                                TileIndices& indices) {
+  std::vector<int64_t> out(needs.size(), 1);
   for (const NestFlow& flow : nest.flows) {
-    if (!has_few_sources) break;
     const int32_t producer =
         nest.points[static_cast<size_t>(flow.producer)].component;
     const auto count = std::count_if(flow.parts.begin(), flow.parts.end(),
@@ -182,11 +287,38 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
       const auto at = static_cast<size_t>(indices.Find(producer, k));
       const auto tiles = static_cast<int64_t>(std::pow(
           static_cast<double>(kSources), 1.0 / static_cast<double>(count)));
-      least[at] = std::max(
-          least[at], CeilDiv(CeilDiv(extents[at], tiles), kVector) * kVector);
+      out[at] =
+          std::max(out[at], CeilDiv(CeilDiv(needs[at].extent, tiles), kVector) *
+                                kVector);
     }
   }
+  return out;
+}
+
+}  // namespace
+
+void ChooseSizes(const TargetSize& target, bool has_few_sources,
+                 absl::Span<const int64_t> widths, Nest& nest) {
+  TileIndices indices = JoinedIndices(nest);
+  std::vector<double> points;
+  for (const NestComponent& component : nest.components) {
+    points.push_back(PointCount(nest, component));
+  }
+  FindSpread(points, indices, nest);
+  const std::vector<IndexNeeds> needs = NeedsOf(target, nest, points, indices);
   const int64_t workers = std::max<int64_t>(1, target.agents * target.workers);
+  std::vector<int64_t> sizes;
+  for (const IndexNeeds& need : needs) {
+    sizes.push_back(SizeFor(need.extent, need.depth, need.goal,
+                            std::max<int64_t>(1, workers * need.shares)));
+  }
+  FillPlanes(nest, needs, indices, sizes);
+  if (has_few_sources) {
+    const std::vector<int64_t> least = LeastSizes(nest, needs, indices);
+    for (size_t at = 0; at < sizes.size(); ++at) {
+      sizes[at] = std::max(sizes[at], least[at]);
+    }
+  }
   for (size_t c = 0; c < nest.components.size(); ++c) {
     NestComponent& component = nest.components[c];
     component.sizes.clear();
@@ -194,16 +326,13 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const auto at =
           static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k));
-      component.is_plane.push_back(is_plane[at]);
-      if (is_plane[at]) {
+      component.is_plane.push_back(needs[at].is_plane);
+      if (needs[at].is_plane) {
         component.sizes.push_back(1);
-        continue;
+      } else {
+        component.sizes.push_back(widths.empty() ? sizes[at]
+                                                 : widths[at % widths.size()]);
       }
-      component.sizes.push_back(
-          widths.empty() ? std::max(SizeFor(extents[at], depths[at], goals[at],
-                                            workers * shares[at]),
-                                    least[at])
-                         : widths[at % widths.size()]);
     }
   }
 }

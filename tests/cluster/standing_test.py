@@ -867,7 +867,7 @@ def case_bad_flags():
         raise SystemExit(f"check said {words!r}")
     ends(3, "input a has no file", "run", lacks)
     with tempfile.TemporaryDirectory() as folder:
-        # Each row when it is done: labels of a triangle, in a box of 64.
+        # Each row when it is done: labels of a triangle.
         rows = os.path.join(folder, "rows.dog")
         with open(rows, "w") as file:
             file.write("""task init
@@ -893,6 +893,7 @@ result a(i)(j)(i) for i = 0:3  j = i:3
                                text=True, check=True).stdout
         check("labels of a triangle", words.split(";")[0],
               "rows: 10 values wanted")
+    with tempfile.TemporaryDirectory() as folder:
         ends(2, "ends in .svg", "graph", HEAT, "--at", "phi(3)(4)", "-o",
              os.path.join(folder, "g.pdf"))
         check("files", os.listdir(folder), [])
