@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/check/index_names.h"
 #include "dsl/check/repeat.h"
@@ -53,6 +54,21 @@ std::string HelpWithRounds(const Proof& proof) {
                       repeat.step, ":  make what it reads at all of these");
 }
 
+// Names of the indices of `ref`: where it has a number, the name that a task
+// which makes labels of the array gives to the index.
+std::vector<std::string> NamesAt(const CheckedProgram& program,
+                                 const CheckedRef& ref,
+                                 const CheckedDomain& domain) {
+  std::vector<std::string> out = IndexNames(program, ref, domain);
+  const std::vector<std::string> made = IndexNames(program, ref.array);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool is_number =
+        absl::c_all_of(ref.index[i].dims, [](int64_t c) { return c == 0; });
+    if (is_number && !absl::c_linear_search(out, made[i])) out[i] = made[i];
+  }
+  return out;
+}
+
 void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
   const CheckedArray& made = proof.program.arrays[array];
   // Labels between the steps of a task are told by numbers.
@@ -82,7 +98,7 @@ void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
       }
       const auto& over = task.uses[u].over;
       const std::vector<std::string> names =
-          IndexNames(proof.program, ref, over ? *over : task.domain);
+          NamesAt(proof.program, ref, over ? *over : task.domain);
       const std::string labels = text(names);
       proof.diagnostics
           .Error(Code::kNoProducer, ref.range,
@@ -92,12 +108,13 @@ void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
                              PointText(task, first)))
           .Help(HelpWithOrder(
               proof, ref, over ? *over : task.domain,
-              HelpAhead(proof, task, task.uses[u],
-                        HelpWithoutLabels(proof, array,
-                                          task.name == kConditionTask
-                                              ? HelpWithRounds(proof)
-                                              : HelpToMake(proof, task.uses[u],
-                                                           piece, names)))));
+              HelpAhead(
+                  proof, task, task.uses[u],
+                  HelpWithoutLabels(proof, array,
+                                    task.name == kConditionTask
+                                        ? HelpWithRounds(proof)
+                                        : HelpToMake(proof, task, task.uses[u],
+                                                     piece, names)))));
       return;
     }
   }
@@ -127,8 +144,12 @@ void CheckCoverage(Proof& proof) {
         proof.read[a].unite(proof.wanted[a]).subtract(proof.created[a]);
     if (missing.is_empty()) continue;
     if (!proof.Fails()) return;
+    // A result's slice goes as far as labels are read: those come first, and
+    // results after them alone.
+    const isl::set read = missing.intersect(proof.read[a]);
     int count = 0;
-    Coalesced(isl::manage(isl_set_make_disjoint(missing.copy())))
+    Coalesced(isl::manage(isl_set_make_disjoint(
+                  (read.is_empty() ? missing : read).copy())))
         .foreach_basic_set([&](const isl::basic_set& piece) {
           if (++count <= kPiecesMax) {
             ReportMissing(proof, static_cast<int32_t>(a), isl::set(piece));

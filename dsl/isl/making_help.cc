@@ -89,6 +89,35 @@ Grid GridOf(const Proof& proof, int32_t array, int i) {
                       (all.last == others.last && (ends_behind || !own.last))};
 }
 
+bool Makes(const CheckedTask& task, int32_t array) {
+  return std::any_of(task.creates.begin(), task.creates.end(),
+                     [array](const CheckedCreate& create) {
+                       return create.ref.array == array;
+                     });
+}
+
+// "x = rx = 600: set rx within 0:511": the index that leads outside, and a way
+// back to what is `made`. Index i has one number, or depends on the task's.
+std::string OutsideWords(const Proof& proof, const CheckedRef& ref, size_t i,
+                         const std::string& name,
+                         std::pair<int64_t, int64_t> read,
+                         const std::string& made) {
+  if (!IsNumber(ref.index[i])) {
+    return absl::StrCat(RangeText(name, read.first, read.second),
+                        ": read a nearer label, shrink a range");
+  }
+  const std::string text(IndexText(proof.diagnostics, ref, i));
+  const auto& parameters = proof.program.parameters;
+  if (std::any_of(
+          parameters.begin(), parameters.end(),
+          [&text](const CheckedParameter& p) { return p.name == text; })) {
+    return absl::StrCat(name, " = ", text, " = ", read.first, ": set ", text,
+                        " within ", made);
+  }
+  return absl::StrCat(RangeText(name, read.first, read.second),
+                      ": read a label within ", made);
+}
+
 // Whether some result is all along index i, however far that goes.
 bool IsSliced(const Proof& proof, int32_t array, size_t i) {
   return std::any_of(proof.program.results.begin(), proof.program.results.end(),
@@ -187,8 +216,8 @@ std::optional<Steps> SteppedOver(const Proof& proof, int32_t array,
   return std::nullopt;
 }
 
-std::string HelpToMake(const Proof& proof, const CheckedUse& use,
-                       const isl::set& piece,
+std::string HelpToMake(const Proof& proof, const CheckedTask& task,
+                       const CheckedUse& use, const isl::set& piece,
                        const std::vector<std::string>& names) {
   const int32_t array = use.ref.array;
   const CheckedArray& made = proof.program.arrays[array];
@@ -224,18 +253,21 @@ std::string HelpToMake(const Proof& proof, const CheckedUse& use,
     const isl::set known = proof.Inside(array, proof.KnownLabels(array));
     const auto begin = Least(known, d);
     const auto end = Greatest(known, d);
+    const bool is_far = !Makes(task, array) && !use.over &&
+                        (IsNumber(use.ref.index[i]) ||
+                         *grid.first - *first > 1 || *last - *grid.last > 1);
     // Indices of less than 0 are meant where the array has others.
     const bool is_outside = (is_before && grid.is_first_sure) ||
                             (is_behind && grid.is_last_sure) ||
-                            (begin && *begin < 0 && *grid.first >= 0);
+                            (begin && *begin < 0 && *grid.first >= 0) || is_far;
     if (is_outside) {
       return absl::StrCat(
           made.name, " is made at ",
           RangeText(names[i], *grid.first, *grid.last), ", and this reads ",
-          RangeText(names[i], *first, *last),
-          ": read a nearer label, shrink a range, or take a value where there "
-          "is none:  as ",
-          use.name, " where ... else 0");
+          OutsideWords(proof, use.ref, i, names[i], {*first, *last},
+                       absl::StrCat(*grid.first, ":", *grid.last)),
+          ", or take a value where there is none:  as ", use.name,
+          " where ... else 0");
     }
     if (!IsSliced(proof, array, i) || !begin || !end) continue;
     absl::StrAppend(&reaches, reaches.empty() ? "" : " and ",

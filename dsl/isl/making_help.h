@@ -29,11 +29,12 @@ struct Steps {
 std::optional<Steps> SteppedOver(const Proof& proof, int32_t array,
                                  const isl::set& piece);
 
-// Help with labels that `use` reads and no task makes. A line to add is only
-// offered where the program with it keeps its present meaning: within the grid
-// of the array, or at an end of it that nothing else has set.
-std::string HelpToMake(const Proof& proof, const CheckedUse& use,
-                       const isl::set& piece,
+// Help with labels that `use` of `task` reads and no task makes. A line to add
+// is only offered where the program with it keeps its present meaning: within
+// the grid of the array, or at an end of it that nothing else has set; and not
+// for a receiver, a task that makes no label of the array, far off the grid.
+std::string HelpToMake(const Proof& proof, const CheckedTask& task,
+                       const CheckedUse& use, const isl::set& piece,
                        const std::vector<std::string>& names);
 
 }  // namespace dogged::dsl
