@@ -5,6 +5,7 @@
 #ifndef DOGGED_DSL_CHECK_CHECKED_H_
 #define DOGGED_DSL_CHECK_CHECKED_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,11 @@ struct LinearForm {
   std::vector<int64_t> params;
   int64_t constant = 0;
 
+  // It mentions no index: one number, whatever the task is.
+  bool IsNumber() const {
+    return std::all_of(dims.begin(), dims.end(),
+                       [](int64_t factor) { return factor == 0; });
+  }
   friend bool operator==(const LinearForm&, const LinearForm&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "dsl/ir/kernel_ir.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -387,6 +388,17 @@ int32_t CodeBuilder::Holds(const Guard& guard,
     any = any < 0 ? all : Binary(IrOp::kOr, any, all);
   }
   return any;
+}
+
+CodeBlock CopyCode(ElementType element, int index_count) {
+  CodeBlock out;
+  CodeBuilder builder(out);
+  out.index_count = std::max(1, index_count);
+  out.loads = {{.element = element}};
+  const int32_t node =
+      builder.Add({.op = IrOp::kLoad, .type = IrTypeOf(element), .integer = 0});
+  out.stores = {{.element = element, .node = node}};
+  return out;
 }
 
 int64_t WrapDivide(int64_t a, int64_t b) {

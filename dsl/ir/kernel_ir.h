@@ -151,6 +151,9 @@ class CodeBuilder {
   std::map<Key, int32_t> known_;
 };
 
+// The code that stores its one load.
+CodeBlock CopyCode(ElementType element, int index_count);
+
 // Integer operations as both consumers do them.
 int64_t WrapDivide(int64_t a, int64_t b);
 int64_t WrapModulo(int64_t a, int64_t b);

@@ -33,6 +33,17 @@ bool IsOfSteps(const Guard& guard) {
 
 }  // namespace
 
+std::optional<int> SingleIndex(const AffineExpr& expr) {
+  std::optional<int> out;
+  for (int d = 0; d < kMaxIndices; ++d) {
+    const int64_t factor = expr.coefficients[d];
+    if (factor == 0) continue;
+    if (factor != 1 || out.has_value()) return std::nullopt;
+    out = d;
+  }
+  return out;
+}
+
 Box HullOf(const Domain& domain) {
   Box box;
   for (const Dimension& dimension : domain.dimensions) {

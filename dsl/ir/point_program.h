@@ -111,6 +111,9 @@ struct TargetSize {
   int64_t workers = 1;  // per agent
 };
 
+// The only index that `expr` mentions, if it does so with factor 1.
+std::optional<int> SingleIndex(const AffineExpr& expr);
+
 // A box around a domain: exact where each bound depends on one index further
 // out at most. Empty if the domain is.
 Box HullOf(const Domain& domain);

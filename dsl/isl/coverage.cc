@@ -62,9 +62,8 @@ std::vector<std::string> NamesAt(const CheckedProgram& program,
   std::vector<std::string> out = IndexNames(program, ref, domain);
   const std::vector<std::string> made = IndexNames(program, ref.array);
   for (size_t i = 0; i < out.size(); ++i) {
-    const bool is_number =
-        absl::c_all_of(ref.index[i].dims, [](int64_t c) { return c == 0; });
-    if (is_number && !absl::c_linear_search(out, made[i])) out[i] = made[i];
+    if (ref.index[i].IsNumber() && !absl::c_linear_search(out, made[i]))
+      out[i] = made[i];
   }
   return out;
 }

@@ -22,11 +22,6 @@ std::string RangeText(const std::string& name, int64_t first, int64_t last) {
                       first == last ? "" : absl::StrCat(":", last));
 }
 
-bool IsNumber(const LinearForm& form) {
-  return std::all_of(form.dims.begin(), form.dims.end(),
-                     [](int64_t factor) { return factor == 0; });
-}
-
 // The least and the greatest included number; none at first.
 struct Ends {
   std::optional<int64_t> first;
@@ -68,7 +63,7 @@ Grid GridOf(const Proof& proof, int32_t array, int i) {
   for (const CheckedBoundary& boundary : proof.program.boundaries) {
     if (boundary.ref.array != array || boundary.periodic_free >= 0) continue;
     const LinearForm& form = boundary.ref.index[i];
-    if (!IsNumber(form)) continue;
+    if (!form.IsNumber()) continue;
     const int64_t number = Instantiate(form, proof.program).constant;
     numbers.Include(number, number);
   }
@@ -102,7 +97,7 @@ std::string OutsideWords(const Proof& proof, const CheckedRef& ref, size_t i,
                          const std::string& name,
                          std::pair<int64_t, int64_t> read,
                          const std::string& made) {
-  if (!IsNumber(ref.index[i])) {
+  if (!ref.index[i].IsNumber()) {
     return absl::StrCat(RangeText(name, read.first, read.second),
                         ": read a nearer label, shrink a range");
   }
@@ -152,7 +147,7 @@ std::string CornersOf(const Proof& proof, int32_t array, const isl::set& piece,
     if (both.is_empty()) continue;
     for (size_t i = 0; i < names.size(); ++i) {
       const int d = static_cast<int>(i);
-      if (!IsNumber(other.ref.index[i]) || SharedValue(piece, d)) continue;
+      if (!other.ref.index[i].IsNumber() || SharedValue(piece, d)) continue;
       const auto at = SharedValue(both, d);
       if (!at) continue;
       const absl::string_view sign = *at < Least(piece, d)      ? " > "
@@ -254,7 +249,7 @@ std::string HelpToMake(const Proof& proof, const CheckedTask& task,
     const auto begin = Least(known, d);
     const auto end = Greatest(known, d);
     const bool is_far = !Makes(task, array) && !use.over &&
-                        (IsNumber(use.ref.index[i]) ||
+                        (use.ref.index[i].IsNumber() ||
                          *grid.first - *first > 1 || *last - *grid.last > 1);
     // Indices of less than 0 are meant where the array has others.
     const bool is_outside = (is_before && grid.is_first_sure) ||

@@ -12,36 +12,22 @@
 namespace dogged::dsl {
 namespace {
 
-// The one index of a result's loop that `expr` is, and a number.
-std::optional<size_t> LoneIndex(const AffineExpr& expr, int rank) {
-  const int last = expr.LastIndex();
-  if (last < 0 || last >= rank) return std::nullopt;
-  AffineExpr rest = expr;
-  if (std::exchange(rest.coefficients[static_cast<size_t>(last)], 0) != 1 ||
-      !rest.IsConstant()) {
-    return std::nullopt;
-  }
-  return static_cast<size_t>(last);
-}
-
-// By index of the array whether others tell it; none if that is not so of any,
-// or if some index of the loop is told by none.
+// By index of the array whether others tell it; none if that is so of none, or
+// if some index of the result's loop is told by none.
 std::optional<std::vector<bool>> ToldIndices(const PointResult& result) {
-  const int rank = result.domain.size();
-  std::vector<bool> is_known(static_cast<size_t>(rank), false);
+  std::vector<bool> is_known(static_cast<size_t>(result.domain.size()), false);
+  int known = 0;
+  int told = 0;
   std::vector<bool> is_told;
   for (const AffineExpr& expr : result.map) {
-    const std::optional<size_t> index = LoneIndex(expr, rank);
-    const bool tells = index.has_value() && !is_known[*index];
-    if (tells) is_known[*index] = true;
+    const std::optional<int> index = SingleIndex(expr);
+    const bool tells = index && !is_known[static_cast<size_t>(*index)];
+    if (tells) is_known[static_cast<size_t>(*index)] = true;
     is_told.push_back(!tells && !expr.IsConstant());
+    known += tells ? 1 : 0;
+    told += is_told.back() ? 1 : 0;
   }
-  const auto all = [](const std::vector<bool>& of) {
-    return std::all_of(of.begin(), of.end(), [](bool is) { return is; });
-  };
-  is_told.flip();
-  if (all(is_told) || !all(is_known)) return std::nullopt;
-  is_told.flip();
+  if (told == 0 || known < result.domain.size()) return std::nullopt;
   return is_told;
 }
 
@@ -57,18 +43,7 @@ bool MayMove(const PointProgram& points, const PointResult& result) {
              points.inputs.end();
 }
 
-CodeBlock CopyCode(ElementType element, int index_count) {
-  CodeBlock out;
-  CodeBuilder builder(out);
-  out.index_count = std::max(1, index_count);
-  out.loads = {{.element = element}};
-  out.stores = {
-      {.element = element,
-       .node = builder.Add(
-           {.op = IrOp::kLoad, .type = IrTypeOf(element), .integer = 0})}};
-  return out;
-}
-
+// Gives `result` an array of its own.
 void Move(const std::vector<bool>& is_told, PointResult& result,
           PointProgram& points) {
   AffineMap map;

@@ -69,8 +69,8 @@ class NestProgramMaker {
     std::vector<int64_t> blocks;
   };
   Keys KeysOf(int32_t component) const;
-  // Of all components, along the indices of that class.
-  Box TilesAlong(int32_t spread_class) const;
+  // The tiles of all components along the indices of that class.
+  Box TilesAlong(int32_t index_class) const;
   // The user's array whose values, or parts of them, a group holds.
   int32_t ArrayOf(const NestComponent& component,
                   const NestGroup& group) const {
@@ -113,26 +113,25 @@ NestProgramMaker::Keys NestProgramMaker::KeysOf(int32_t c) const {
   }
   Keys out{
       .group = static_cast<int32_t>(nest_.components.size()) +
-               component.spread_class[0],
+               component.spread.front().index_class,
       .blocks = std::vector<int64_t>(static_cast<size_t>(component.rank), 0)};
   int64_t count = 1;
-  for (size_t s = 0; s < component.spread.size(); ++s) {
-    if (s > 0 && count >= kKeysPerAgent * target_.agents) break;
-    const Box along = TilesAlong(component.spread_class[s]);
+  for (const auto& [index, index_class] : component.spread) {
+    if (count > 1 && count >= kKeysPerAgent * target_.agents) break;
+    const Box along = TilesAlong(index_class);
     const int64_t slab = SlabsOf(along, -1, target_)[0];
-    out.blocks[static_cast<size_t>(component.spread[s])] = slab;
+    out.blocks[static_cast<size_t>(index)] = slab;
     count *= CeilDiv(along.upper[0] - along.lower[0] + 1, slab);
   }
   return out;
 }
 
-Box NestProgramMaker::TilesAlong(int32_t spread_class) const {
+Box NestProgramMaker::TilesAlong(int32_t index_class) const {
   Box out{.lower = {std::numeric_limits<int64_t>::max()},
           .upper = {std::numeric_limits<int64_t>::min()}};
   for (const NestComponent& component : nest_.components) {
-    for (size_t s = 0; s < component.spread.size(); ++s) {
-      if (component.spread_class[s] != spread_class) continue;
-      const int32_t k = component.spread[s];
+    for (const auto& [k, own_class] : component.spread) {
+      if (own_class != index_class) continue;
       out.lower[0] =
           std::min(out.lower[0], Least(*component.tiles, k).value_or(0));
       out.upper[0] =

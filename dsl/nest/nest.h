@@ -126,10 +126,12 @@ struct NestComponent {
   int32_t rank = 0;                 // tile indices
   std::vector<bool> is_coincident;  // by tile index
   // Tile indices along which agents share the work: coincident ones, first
-  // those along which most points go side by side. And numbers of theirs, the
-  // same where flows join the indices of several components.
-  std::vector<int32_t> spread;
-  std::vector<int32_t> spread_class;
+  // those along which most points go side by side.
+  struct Spread {
+    int32_t index = 0;
+    int32_t index_class = 0;  // the same where flows join components' indices
+  };
+  std::vector<Spread> spread;
   // The order's dimension that runs innermost, if its points need nothing of
   // each other; -1 if there is none.
   int32_t parallel = -1;

@@ -215,12 +215,7 @@ absl::Status NestReader::AddClass(const PointClass& c) {
   point.domain = Points(point, DomainText(needed_only_ ? *c.needed : c.domain));
   if (point.domain.is_empty()) return absl::OkStatus();
   if (c.body == PointClass::Body::kInput) {
-    CodeBuilder builder(point.code);
-    point.code.index_count = std::max(1, point.dims);
-    point.code.loads = {{.element = c.input.element}};
-    const int32_t node = builder.Add(
-        {.op = IrOp::kLoad, .type = IrTypeOf(c.input.element), .integer = 0});
-    point.code.stores = {{.element = c.input.element, .node = node}};
+    point.code = CopyCode(c.input.element, point.dims);
   } else {
     point.code = c.code.code;
   }
@@ -296,12 +291,7 @@ absl::Status NestReader::AddResult(size_t r) {
     point.domain = point.domain.intersect(
         isl::manage(isl_map_range(labels.copy())).apply(to_label.reverse()));
   }
-  CodeBuilder builder(point.code);
-  point.code.index_count = std::max(1, point.dims);
-  point.code.loads = {{.element = array.element}};
-  const int32_t node = builder.Add(
-      {.op = IrOp::kLoad, .type = IrTypeOf(array.element), .integer = 0});
-  point.code.stores = {{.element = array.element, .node = node}};
+  point.code = CopyCode(array.element, point.dims);
   point.creates.push_back(
       Touch(point, nest_.array_count + static_cast<int32_t>(r), to, {}));
   point.uses.push_back(Touch(point, result.array, from, {}));

@@ -46,9 +46,9 @@ double PointCount(const Nest& nest, const NestComponent& component) {
 bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
   if (!has_planes) return true;
   if (!component.spread.empty()) {
-    return component.spread.front() == static_cast<int32_t>(k);
+    return component.spread.front().index == static_cast<int32_t>(k);
   }
-  return component.rank - 1 > 1;
+  return component.rank > 2;  // one is the plane
 }
 
 // Tiles that one use may be made in, half of what a description may name.
@@ -132,30 +132,26 @@ std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
 void FindSpread(const std::vector<double>& points, TileIndices& indices,
                 Nest& nest) {
   std::vector<double> side_by_side(indices.count(), 0);
-  const auto class_of = [&](size_t c, int32_t k) {
-    return static_cast<size_t>(
-        indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k)));
-  };
   for (size_t c = 0; c < nest.components.size(); ++c) {
     NestComponent& component = nest.components[c];
     component.spread.clear();
     for (int32_t k = 0; k < component.rank; ++k) {
       if (!component.is_coincident[static_cast<size_t>(k)]) continue;
-      side_by_side[class_of(c, k)] += points[c];
-      component.spread.push_back(k);
+      const int64_t at =
+          indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k));
+      side_by_side[static_cast<size_t>(at)] += points[c];
+      component.spread.push_back(
+          {.index = k, .index_class = static_cast<int32_t>(at)});
     }
   }
-  for (size_t c = 0; c < nest.components.size(); ++c) {
-    NestComponent& component = nest.components[c];
+  const auto points_of = [&](const NestComponent::Spread& one) {
+    return side_by_side[static_cast<size_t>(one.index_class)];
+  };
+  for (NestComponent& component : nest.components) {
     std::stable_sort(component.spread.begin(), component.spread.end(),
-                     [&](int32_t a, int32_t b) {
-                       return side_by_side[class_of(c, a)] >
-                              side_by_side[class_of(c, b)];
+                     [&](const auto& a, const auto& b) {
+                       return points_of(a) > points_of(b);
                      });
-    component.spread_class.clear();
-    for (const int32_t k : component.spread) {
-      component.spread_class.push_back(static_cast<int32_t>(class_of(c, k)));
-    }
   }
 }
 

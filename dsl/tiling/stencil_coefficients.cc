@@ -383,17 +383,6 @@ absl::StatusOr<PlacedProgram> Placer::Run() {
 
 }  // namespace
 
-std::optional<int> SingleIndex(const AffineExpr& expr) {
-  std::optional<int> out;
-  for (int d = 0; d < kMaxIndices; ++d) {
-    const int64_t factor = expr.coefficients[d];
-    if (factor == 0) continue;
-    if (factor != 1 || out.has_value()) return std::nullopt;
-    out = d;
-  }
-  return out;
-}
-
 absl::StatusOr<PlacedProgram> PlaceCoefficients(const PointProgram& points,
                                                 int32_t time) {
   return Placer(points, time).Run();

@@ -16,9 +16,6 @@
 
 namespace dogged::dsl {
 
-// The only index that `expr` mentions, if it does so with factor 1.
-std::optional<int> SingleIndex(const AffineExpr& expr);
-
 // An index of labels that is `factor` times a coordinate: 0 for time, from 1 on
 // for space.
 struct Along {

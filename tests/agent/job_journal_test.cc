@@ -203,7 +203,6 @@ TEST_F(JobJournalTest, WhatHasEndedDoesNotBeginAgain) {
   for (const JobState state :
        {JobState::kDone, JobState::kCancelled, JobState::kFailed}) {
     SCOPED_TRACE(JobStateName(state));
-    Die();
     disk_ = {};
     Live();
     Submit({.keep_ms = absl::ToInt64Milliseconds(kHour)});

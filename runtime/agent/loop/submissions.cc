@@ -8,6 +8,7 @@
 namespace dogged {
 namespace {
 
+// Clients are told of an end by then, however slow the disk is.
 constexpr absl::Duration kEndingMax = absl::Seconds(1);
 
 }  // namespace

@@ -51,8 +51,7 @@ class Submissions {
   Agent& agent_;
   // Clients whose job is not with other agents yet.
   std::vector<std::pair<ConnectionId, JobId>> unconfirmed_;
-  // Clients that have ended a job, which the disk does not know yet. A slow
-  // disk has them wait until a time only.
+  // Clients that have ended a job, which the disk does not know yet.
   struct Ending {
     ConnectionId client;
     JobRecord record;
