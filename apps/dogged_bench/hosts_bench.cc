@@ -1,10 +1,11 @@
 // Jobs on hosts of their own, which scripts/hosts has made, with links of a
 // limited rate, beside MPI programs: what two copies of each value cost there,
-// and what a host costs that vanishes at half of the time. An agent of one
-// worker, or an MPI process, on each host; all take turns.
+// what a host costs that vanishes at half of the time, and what sealing costs.
+// An agent of one worker, or an MPI process, on each host; all take turns.
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +60,9 @@ class HostAgent {
                                       "--workers",
                                       "1",
                                       "--arena",
-                                      "off"};
+                                      "off",
+                                      "--libraries",
+                                      "here"};
     for (std::string& word : KeyWords(key)) words.push_back(std::move(word));
     if (host > 0) {
       words.emplace_back("--join");
@@ -88,13 +91,24 @@ class HostAgent {
         << "no agent on host " << host << ": is this inside scripts/hosts run?";
     out_ = said[0];
   }
-  ~HostAgent() {
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    close(out_);
-  }
+  ~HostAgent() { (void)End(); }
   HostAgent(const HostAgent&) = delete;
   HostAgent& operator=(const HostAgent&) = delete;
+
+  // Ends it. Processor time that it has used, in seconds.
+  double End() {
+    if (pid_ == 0) return 0;
+    kill(pid_, SIGKILL);
+    rusage used = {};
+    wait4(std::exchange(pid_, 0), nullptr, 0, &used);
+    close(out_);
+    double seconds = 0;
+    for (const timeval& time : {used.ru_utime, used.ru_stime}) {
+      seconds += static_cast<double>(time.tv_sec) +
+                 1e-6 * static_cast<double>(time.tv_usec);
+    }
+    return seconds;
+  }
 
  private:
   pid_t pid_ = 0;
@@ -109,9 +123,44 @@ std::string TextOf(const std::string& path) {
   return text.str();
 }
 
+// Values of 512 KB that go from task to task, to and fro between two hosts.
+constexpr char kHop[] = "hop";
+constexpr char kHops[] = R"(
+param N = 50
+array x(c = 0:7)(i = 0:N)(p = 0:1) : int64 [65536]  place p
+kernel fill(out b) from "BENCH_FOLDER/dogged-bench-stamps.so"
+kernel fill_after(in a, out b) from "BENCH_FOLDER/dogged-bench-stamps.so"
+task first
+  creates x(c)(0)(0) as b
+  for c = 0:7
+  call fill(b)
+end task
+task there
+  creates x(c)(i)(1) as b
+  for c = 0:7  i = 0:N
+  using x(c)(i)(0) as a
+  call fill_after(a, b)
+end task
+task back
+  creates x(c)(i)(0) as b
+  for c = 0:7  i = 1:N
+  using x(c)(i-1)(1) as a
+  call fill_after(a, b)
+end task
+result x(:)(N)(1)
+)";
+constexpr double kBytesOfHop = 8 * 65536;
+
 // The program of apps/ with one number or tile for its result, so that nothing
 // is gathered; the path of a temporary file.
 std::string ProgramOf(const std::string& app) {
+  const std::string path =
+      absl::StrCat("/tmp/dogged-bench-", getpid(), "-", app, ".dog");
+  if (app == std::string_view(kHop)) {
+    std::ofstream(path) << absl::StrReplaceAll(
+        kHops, {{"BENCH_FOLDER", BenchFolder()}});
+    return path;
+  }
   const std::string text =
       TextOf(absl::StrCat(DOGGED_APPS_DIR "/", app, "/", app, ".dog"));
   const std::string small = absl::StrReplaceAll(
@@ -121,15 +170,14 @@ std::string ProgramOf(const std::string& app) {
              {"result L(i)(j) for i = 0:NT-1  j = 0:i", "result L(NT-1)(NT-1)"},
              {"result F(:)(:)\nresult P(:)", "result F(0)(NT-1)"}});
   DOGGED_CHECK(small != text) << app << " has another result now";
-  const std::string path =
-      absl::StrCat("/tmp/dogged-bench-", getpid(), "-", app, ".dog");
   std::ofstream(path) << small;
   return path;
 }
 
 struct Contender {
   const char* name;
-  const char* app;  // none: a peer, which `seconds` runs
+  // A folder of apps/, or kHop; none: a peer, which `seconds` runs.
+  const char* app;
   const char* flags;
   std::vector<const char*> ratios_to;  // further up
   // The last host's link goes down after this share of the time of the first of
@@ -217,6 +265,12 @@ std::vector<Contender> Contenders() {
        "-D N=4096 --replicas 1",
        {"lu_4096_scalapack"}},
       {"lu_4096", "lu", "-D N=4096", {"lu_4096_one_copy", "lu_4096_scalapack"}},
+      {"hop_512KB", kHop, "--replicas 1", {}},
+      {.name = "hop_512KB_sealed",
+       .app = kHop,
+       .flags = "--replicas 1",
+       .ratios_to = {"hop_512KB"},
+       .is_sealed = true},
       {"heat2d_long", "heat2d", "-D N=4096 -D T=2000", {}},
       {"heat2d_long_vanishes",
        "heat2d",
@@ -225,9 +279,14 @@ std::vector<Contender> Contenders() {
        0.5}};
 }
 
-std::string RunOn(int hosts, const std::string& program,
-                  const Contender& contender, const std::string& key,
-                  double cut_after) {
+struct HostsRun {
+  std::string json;
+  double processor_seconds = 0;  // of all agents
+};
+
+HostsRun RunOn(int hosts, const std::string& program,
+               const Contender& contender, const std::string& key,
+               double cut_after) {
   std::vector<std::unique_ptr<HostAgent>> agents;
   for (int host = 0; host < hosts; ++host) {
     agents.push_back(std::make_unique<HostAgent>(host, key));
@@ -245,11 +304,12 @@ std::string RunOn(int hosts, const std::string& program,
                    program, " ", contender.flags, " --cluster ", AddressOf(0),
                    " --agents ", hosts, " --workers 1 --json ",
                    absl::StrJoin(KeyWords(key), " "), " 2>/dev/null");
-  std::string text = OutputOf(command);
+  HostsRun run = {.json = OutputOf(command)};
   ended.set_value();
   cutter.wait();
   OutputOf(absl::StrCat(DOGGED_HOSTS_SCRIPT " mend ", hosts - 1));
-  return text;
+  for (const auto& agent : agents) run.processor_seconds += agent->End();
+  return run;
 }
 
 // By contender, in order of the samples.
@@ -270,7 +330,7 @@ double MedianRatio(const std::vector<double>& ours,
 std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
   const int hosts = options.hosts > 0 ? options.hosts : 4;
   std::map<std::string, std::string> programs;
-  for (const char* const app : {"heat2d", "cholesky", "lu"}) {
+  for (const char* const app : {"heat2d", "cholesky", "lu", kHop}) {
     programs[app] = ProgramOf(app);
   }
   const std::string key = absl::StrCat("/tmp/dogged-bench-", getpid(), "-key");
@@ -291,10 +351,15 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
         if (peer.empty()) continue;
         cut_after = contender.vanishes_at * peer.back();
       }
-      const std::string json = RunOn(hosts, programs[contender.app], contender,
-                                     contender.is_sealed ? key : "", cut_after);
-      seconds[contender.name].push_back(NumberOf(json, "compute_seconds"));
-      sent[contender.name].push_back(NumberOf(json, "bytes_sent") / 1e6);
+      const auto [json, processor_seconds] =
+          RunOn(hosts, programs[contender.app], contender,
+                contender.is_sealed ? key : "", cut_after);
+      const double bytes = NumberOf(json, "bytes_sent");
+      seconds[contender.name].push_back(
+          contender.app == std::string_view(kHop)
+              ? processor_seconds / (bytes / kBytesOfHop)
+              : NumberOf(json, "compute_seconds"));
+      sent[contender.name].push_back(bytes / 1e6);
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
                                       NumberOf(json, "tasks_needed"));
     }
@@ -314,12 +379,14 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
     // A peer that is not installed takes no time.
     if (ours.empty() || Median(ours) == 0) continue;
     const std::string name = contender.name;
-    add(name, Median(ours), "s");
+    const char* const unit =
+        contender.app == std::string_view(kHop) ? "s of processors a hop" : "s";
+    add(name, Median(ours), unit);
     for (const char* const to : contender.ratios_to) {
       const double ratio = MedianRatio(ours, seconds[to]);
       if (ratio == 0) continue;
       // A row has one ratio.
-      if (rows.back().ratio > 0) add(name, Median(ours), "s");
+      if (rows.back().ratio > 0) add(name, Median(ours), unit);
       rows.back().ratio_to = to;
       rows.back().ratio = ratio;
     }

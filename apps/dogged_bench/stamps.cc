@@ -68,6 +68,10 @@ extern "C" int fill(const Block*, Block* out, const double*) {
   FillOne(out[0]);
   return 0;
 }
+extern "C" int fill_after(const Block*, Block* out, const double*) {
+  FillOne(out[0]);
+  return 0;
+}
 extern "C" int stamp(const Block*, Block* out, const double* numbers) {
   return Stamp(out, numbers);
 }
