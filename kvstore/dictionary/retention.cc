@@ -120,7 +120,10 @@ bool Retention::IsUsedUpHere(const Label& label,
     const Label first = job_.relations.FirstMade(reader);
     if (labels_.watermarks.IsReleasedEarly(first)) return true;
     const LabelEntry* output = labels_.shard.FindBound(first);
-    return output != nullptr && output->is_home;
+    if (output != nullptr) return output->is_home;
+    // Dropped before others that the reader made are durable.
+    return labels_.places.IsHome(first) && labels_.watermarks.WasBound(first) &&
+           !labels_.watermarks.IsUnverified(first);
   });
 }
 

@@ -9,6 +9,8 @@ namespace {
 // The assumed rate of losses counts as so many losses: little, so that a few
 // real ones say more.
 constexpr double kPriorLosses = 0.1;
+// Bytes a second that loans count as: they are never what is waited for.
+constexpr double kLoanRate = 1e18;
 // Copies that the last passes left out may be sent at once for so long.
 constexpr absl::Duration kBurst = absl::Milliseconds(20);
 
@@ -28,7 +30,13 @@ void CutSchedule::NoteMembers(absl::Time now, int64_t agents, int64_t lost) {
 }
 
 void CutSchedule::SetRate(double bytes_per_second) {
+  are_loans_ = false;
   rate_ = bytes_per_second > 0 ? bytes_per_second : kUnknownRate;
+}
+
+void CutSchedule::SetLoans() {
+  are_loans_ = true;
+  rate_ = kLoanRate;
 }
 
 double CutSchedule::BytesPerSecond() const {
@@ -65,9 +73,10 @@ absl::Duration CutSchedule::IntervalFor(absl::Duration cost) const {
       absl::ToDoubleSeconds(agent_time);
   const absl::Duration best = absl::Seconds(
       std::sqrt(2 * absl::ToDoubleSeconds(cost) * seconds / losses));
+  const absl::Duration most =
+      are_loans_ ? std::min(kLoanInterval, limits_.redo_max) : limits_.redo_max;
   // The work during a cut may be lost, too.
-  return std::max(share_ * cost,
-                  std::min(best, limits_.redo_max - share_ * cost));
+  return std::max(share_ * cost, std::min(best, most - share_ * cost));
 }
 
 bool CutSchedule::IsDue(int64_t labels, int64_t cut_bytes,

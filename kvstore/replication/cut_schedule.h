@@ -1,4 +1,4 @@
-// CutSchedule: when an agent copies to other hosts what it holds, and how fast.
+// CutSchedule: when an agent copies what it holds to others, and how fast.
 // A *cut* is the set of labels in use at one moment; from its copies all that
 // this agent made later can be made again, together with what other agents keep
 // for readers that are not behind a cut. A cut costs time, and the work since
@@ -11,7 +11,9 @@
 // otherwise. Copies take a tenth of the links while there is work, so no
 // interval is shorter than ten times the cost. A bound on what a loss may cost,
 // or on memory, makes it shorter than the best one; for the former, which a
-// user asks for, copies may take a third of the links.
+// user asks for, copies may take a third of the links. Copies that are loans
+// are messages without bytes: a cut costs so little that there is one every
+// kLoanInterval, if not more than a tenth of the time goes into them.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
@@ -62,8 +64,14 @@ class CutSchedule {
   // If they are other ones the next cut comes early, for labels have fewer
   // copies, or homes that hold no cut of them.
   void NoteMembers(absl::Time now, int64_t agents, int64_t lost);
-  // The links take so many bytes a second; 0: unknown.
+  // Agents that work take so much of one another's work with them where copies
+  // are loans.
+  static constexpr absl::Duration kLoanInterval = absl::Milliseconds(50);
+
+  // Copies are bytes, of which the links take so many a second; 0: unknown.
   void SetRate(double bytes_per_second);
+  // All copies are loans.
+  void SetLoans();
 
   // A pass of the loop. An idle agent copies as fast as the links can, and
   // whatever their rate is said to be where they are idle, too.
@@ -102,6 +110,7 @@ class CutSchedule {
   absl::Time now_ = absl::InfinitePast();
   bool is_busy_ = true;
   double rate_ = kUnknownRate;
+  bool are_loans_ = false;
   double allowance_ = 0;  // bytes that may be sent; negative: sent in advance
   absl::Time last_cut_ = absl::InfiniteFuture();  // or the begin of the job
   // The begin of the last whole cut, or of the job.

@@ -131,29 +131,34 @@ void Replication::NoteMembers(absl::Time now, int64_t lost) {
 void Replication::LookAtLinks(absl::Time now) {
   if (now < next_look_) return;
   next_look_ = now + kLookInterval;
-  const bool were_bytes = std::exchange(are_bytes_, false);
+  const auto& members = labels_.places.placement().members();
+  are_loans_ = true;
   double rate = 0;
-  for (const PlacementMember& member : labels_.places.placement().members()) {
+  for (const PlacementMember& member : members) {
     if (member.agent == job_.self) continue;
     if (job_.lending != nullptr && job_.lending->MayLend(member.agent)) {
       continue;
     }
-    are_bytes_ = true;
+    are_loans_ = false;
     rate = std::max(rate, job_.link_rate(member.agent));
   }
-  // Disks have a rule of their own for what they write.
-  are_bytes_ = are_bytes_ && !storage_.has_store();
-  cuts_.SetRate(rate);
-  if (were_bytes && !are_bytes_) {
+  if (are_loans_) {
+    cuts_.SetLoans();
+  } else {
+    cuts_.SetRate(rate);
+  }
+  const bool made_cuts =
+      std::exchange(makes_cuts_, members.size() > 1 && !storage_.has_store());
+  if (made_cuts && !makes_cuts_) {
     for (const Label& label : cut_queue_.TakeAll()) {
       copy_queue_.Add(now, label);
     }
   }
-  if (are_bytes_) held_bytes_ = labels_.shard.BytesInMemory();
+  if (makes_cuts_) held_bytes_ = labels_.shard.BytesInMemory();
 }
 
 bool Replication::HasRoom() const {
-  if (!are_bytes_) return true;
+  if (!makes_cuts_) return true;
   return cuts_.HasRoom([this] {
     const auto& members = labels_.places.placement().members();
     return std::all_of(members.begin(), members.end(), [this](const auto& m) {
@@ -168,7 +173,7 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
   LabelEntry& entry = *labels_.shard.Find(label);
   entry.awaits_copies = true;
   // With one copy of others, retained generations are all that a loss leaves.
-  if (are_bytes_ && job_.replicas > 1 &&
+  if (makes_cuts_ && job_.replicas > 1 &&
       entry.value.bytes() >= job_.limits.cut_bytes_min &&
       !readers_.IsResult(label)) {
     cut_queue_.Add(label);
@@ -192,14 +197,14 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
   job_.stats.copy_bytes += bytes;
-  copy_queue_.NoteSent(bytes);
-  if (are_bytes_) cuts_.NoteSent(bytes);
+  if (!are_loans_) copy_queue_.NoteSent(bytes);
+  if (makes_cuts_) cuts_.NoteSent(bytes);
   sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
 }
 
 void Replication::SendCopies(const Pass& pass) {
   LookAtLinks(pass.now);
-  if (are_bytes_)
+  if (makes_cuts_)
     cuts_.BeginPass(pass.now, !producers_.IsThrough() &&
                                   producers_.IsBusy(pass.now - kIdleAfter));
   copy_queue_.BeginPass(pass.now, producers_.IsBusy(pass.now),
@@ -219,8 +224,8 @@ void Replication::SendCopies(const Pass& pass) {
     SendCopyOf(pass, *label);
   }
   const absl::Time next = copy_queue_.NextPass();
-  pass.out.WakeAt(are_bytes_ ? std::max(next, cuts_.NextRoom()) : next);
-  if (are_bytes_) SendCut(pass);
+  pass.out.WakeAt(makes_cuts_ ? std::max(next, cuts_.NextRoom()) : next);
+  if (makes_cuts_) SendCut(pass);
 }
 
 // Labels that tasks of this agent have used up leave the queue without a copy:
@@ -307,8 +312,11 @@ void Replication::Announce(const Pass& pass, const Label& label) {
     ScheduleAnnounce(pass.now, *entry);
     return;
   }
-  if (retention_.IsUsedUp(label, *entry))
-    return ScheduleAnnounce(pass.now, *entry);
+  if (retention_.IsUsedUp(label, *entry)) {
+    ScheduleAnnounce(pass.now, *entry);
+    return retention_.TellLocalConsumers(label, Value(entry->value), job_.self,
+                                         pass.out);
+  }
   std::set<AgentId> targets = retention_.RemoteConsumerHomes(label, *entry);
   if (!entry->awaits_copies) AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) {

@@ -68,9 +68,10 @@ class Replication {
   // Sent a little later, or with the next cut, if it is not used up by then.
   void QueueCopies(absl::Time now, const Label& label);
   void SendCopies(const Pass& pass);
-  // Some agents are of other hosts, so copies go in cuts, and labels may be
-  // released early (Retention::ReleaseInputs).
-  bool AreCopiesBytes() const { return are_bytes_; }
+  // Copies go in cuts, so labels may be released early
+  // (Retention::ReleaseInputs). Not where values go to disks, which have a rule
+  // of their own for what they write.
+  bool MakesCuts() const { return makes_cuts_; }
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
   void Announce(const Pass& pass, const Label& label);
 
@@ -95,8 +96,9 @@ class Replication {
   DiskOffers& offers_;
   LabelReaders& readers_;
   LabelProducers& producers_;
-  CopyQueue copy_queue_;  // copies that are loans, or short; results
-  bool are_bytes_ = false;
+  CopyQueue copy_queue_;  // without cuts; what is short; results
+  bool makes_cuts_ = false;
+  bool are_loans_ = false;  // all copies
   CutQueue cut_queue_;
   CutSchedule cuts_;
   absl::Time next_look_ = absl::InfinitePast();  // at links and at memory

@@ -167,7 +167,7 @@ void JobRun::OnCompletion(const Pass& pass, Completion completion) {
     demands_.Close(label);  // else the task would run for it again
     dictionary_.replication.BindOutput(pass, label, completion.outputs[create]);
   });
-  if (dictionary_.replication.AreCopiesBytes()) {
+  if (dictionary_.replication.MakesCuts()) {
     dictionary_.retention.ReleaseInputs(completion.task);
   }
   if (was_done) ++job_.stats.tasks_duplicated;

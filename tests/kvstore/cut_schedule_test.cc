@@ -156,6 +156,31 @@ TEST_F(CutScheduleTest, ABoundOnWhatIsLostMakesMoreCuts) {
   EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(10)), absl::Seconds(30));
 }
 
+// Nothing is waited for but the messages: ten times their time passes between.
+TEST_F(CutScheduleTest, LoansMakeACutOften) {
+  constexpr int64_t kBytes = int64_t{1} << 40;
+  Start({});
+  cuts_->SetLoans();
+  cuts_->NoteCut(100, kBytes);
+  Pass(absl::Milliseconds(45));
+  EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
+  Pass(absl::Milliseconds(5));
+  EXPECT_TRUE(cuts_->IsDue(1, kBytes, kBytes));
+  cuts_->NoteSent(kBytes);
+  Pass(absl::Milliseconds(2));
+  EXPECT_TRUE(HasRoom());
+  // 100,000 messages of 4 us.
+  cuts_->NoteCut(100'000, kBytes);
+  Pass(absl::Seconds(3.9));
+  EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
+  Pass(absl::Seconds(0.2));
+  EXPECT_TRUE(cuts_->IsDue(1, kBytes, kBytes));
+  // Links between hosts again.
+  cuts_->SetRate(100e6);
+  Pass(absl::Seconds(4));
+  EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
+}
+
 TEST_F(CutScheduleTest, MemoryMakesMoreCuts) {
   Start({.held_bytes_max = 50'000'000});
   cuts_->NoteCut(100, 100'000'000);

@@ -291,7 +291,7 @@ TEST(Copies, ASpilledValueIsLoadedFirst) {
 
 // --- homes
 
-// --- cuts: copies between hosts
+// --- cuts
 
 TEST(Cuts, AUsedUpLabelIsDroppedAtOnceAndNotCopied) {
   OneDictionary one({.replicas = 2, .cut_bytes_min = 0});
@@ -330,6 +330,26 @@ TEST(Cuts, ResultsOfAnAgentThatIsThroughWaitForNothing) {
   one.producers.is_through = true;
   one.Pass(absl::Milliseconds(100));
   EXPECT_EQ(one.copied_bytes(), 2 * kBytes);
+}
+
+// One output was dropped, for nobody reads it; another is read elsewhere.
+TEST(Cuts, AReaderThatRanIsDoneThoughNotAllItMadeIsDurable) {
+  OneDictionary one({.shape = {.wide_readers = 2,
+                               .wide_key = OneDictionary::KeyAt(kSelf),
+                               .part_key = OneDictionary::KeyAt(kSelf),
+                               .side_reader_key = OneDictionary::KeyAt(kPeer)},
+                     .replicas = 2,
+                     .cut_bytes_min = 0});
+  one.producers.is_busy = true;
+  one.Bind(Wide(), 1);
+  for (const int64_t i : {0, 1}) {
+    EXPECT_TRUE(one.Holds(Wide()));
+    one.Bind(FakeLabels::Side(i), 2);
+    one.Make(Part(i), 3);
+    EXPECT_FALSE(one.Holds(Part(i)));
+    EXPECT_TRUE(one.Holds(FakeLabels::Side(i)));
+  }
+  EXPECT_FALSE(one.Holds(Wide()));
 }
 
 TEST(Cuts, AMemberIsKeptUntilWhatWasMadeOfItHasCopies) {
