@@ -127,17 +127,20 @@ bool Retention::IsUsedUpHere(const Label& label,
   });
 }
 
-void Retention::ReleaseInputs(const Reader& reader) {
+void Retention::ReleaseInputs(const Reader& reader, int64_t bytes_min) {
   if (!job_.forward || storage_.has_store() || job_.replicas == 1 ||
       !labels_.places.IsMine(reader)) {
     return;
   }
   job_.relations.ForEachRead(reader, [&](const Label& label) {
-    const LabelEntry* entry = labels_.shard.FindBound(label);
-    const bool may_go = entry != nullptr && entry->is_home &&
-                        entry->awaits_copies && !entry->is_cut_member &&
-                        entry->copies.empty() && entry->waiters.empty() &&
-                        entry->value.bytes() >= job_.limits.cut_bytes_min;
+    LabelEntry* entry = labels_.shard.FindBound(label);
+    if (entry == nullptr || ++entry->read_here < entry->consumers.left()) {
+      return;
+    }
+    const bool may_go = entry->is_home && entry->awaits_copies &&
+                        !entry->is_cut_member && entry->copies.empty() &&
+                        entry->waiters.empty() &&
+                        entry->value.bytes() >= bytes_min;
     if (!may_go || labels_.high_fanout.HasHighFanout(label) ||
         labels_.watermarks.IsRecomputing(label) ||
         labels_.watermarks.IsRetained(label) || readers_.IsResult(label) ||

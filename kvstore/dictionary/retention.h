@@ -46,8 +46,9 @@ class Retention {
   bool IsUsedUpHere(const Label& label, const LabelEntry& entry) const;
   // Drops labels that `reader`, which is done here, has read and nobody else
   // needs, even if what it made is not durable: members of cuts and what other
-  // homes read stay, and are enough to make that again.
-  void ReleaseInputs(const Reader& reader);
+  // homes read stay, and are enough to make that again. Not of less than
+  // `bytes_min`, which go in no cuts.
+  void ReleaseInputs(const Reader& reader, int64_t bytes_min);
   // Homes have changed: readers of released labels that are others' now count
   // as done, for their new homes don't know that this agent waits for a word.
   void ReviewReleased(Outbox& out);

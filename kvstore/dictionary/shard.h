@@ -74,6 +74,8 @@ struct LabelEntry {
   // nothing, and the interval after that.
   TimerWheel::Timer announce;
   int32_t announce_interval_ms = 0;
+  // At the home: how often readers ran here, a hint that all may have.
+  int32_t read_here = 0;
   OnDisk on_disk = OnDisk::kNo;
   // It was made here.
   bool made_here = false;

@@ -49,8 +49,9 @@ class CutSchedule {
   static constexpr int64_t kShareOfBound = 3;
   // Bytes a second of a link of unknown rate: 1 Gbit/s.
   static constexpr double kUnknownRate = 125e6;
-  // The messages of one copy take so long of either agent.
-  static constexpr absl::Duration kCopyTime = absl::Microseconds(4);
+  // The messages of one copy take an agent so long: half of it to send one,
+  // half to take one of another agent in return.
+  static constexpr absl::Duration kCopyTime = absl::Microseconds(8);
   // A wide graph has many labels in use at one moment: their number alone is no
   // reason to copy more than one in so many.
   static constexpr int64_t kLabelsPerCopy = 8;

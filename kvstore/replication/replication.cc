@@ -16,6 +16,9 @@ constexpr absl::Duration kAnnouncePause = absl::Microseconds(50);
 // Which agents are of other hosts, how fast links are and how much is held
 // changes slowly.
 constexpr absl::Duration kLookInterval = absl::Milliseconds(100);
+// Labels that are held are gone through no more often: a look at one takes some
+// nanoseconds.
+constexpr absl::Duration kCountPause = absl::Microseconds(10);
 // An agent without progress for so long has nothing better to do than copying.
 constexpr absl::Duration kIdleAfter = absl::Seconds(1);
 // Some milliseconds: other work of the loop has its turn between.
@@ -63,6 +66,7 @@ void Replication::BecomeHome(const Label& label, LabelEntry& entry,
   entry.is_home = true;
   entry.producer_reported = false;
   entry.consumers.Reset(job_.relations.ReaderCount(label));
+  entry.read_here = 0;
   entry.announce_interval_ms = 0;
   if (is_found) offers_.NoteFound(label, out);
   labels_.watermarks.NoteBound(label);
@@ -154,7 +158,10 @@ void Replication::LookAtLinks(absl::Time now) {
       copy_queue_.Add(now, label);
     }
   }
-  if (makes_cuts_) held_bytes_ = labels_.shard.BytesInMemory();
+  if (makes_cuts_ && now >= next_count_) {
+    next_count_ = now + labels_.shard.size() * kCountPause;
+    held_bytes_ = labels_.shard.BytesInMemory();
+  }
 }
 
 bool Replication::HasRoom() const {
@@ -174,8 +181,7 @@ void Replication::QueueCopies(absl::Time now, const Label& label) {
   entry.awaits_copies = true;
   // With one copy of others, retained generations are all that a loss leaves.
   if (makes_cuts_ && job_.replicas > 1 &&
-      entry.value.bytes() >= job_.limits.cut_bytes_min &&
-      !readers_.IsResult(label)) {
+      entry.value.bytes() >= CutBytesMin() && !readers_.IsResult(label)) {
     cut_queue_.Add(label);
     held_bytes_ += entry.value.bytes();
   } else {

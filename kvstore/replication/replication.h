@@ -72,6 +72,10 @@ class Replication {
   // (Retention::ReleaseInputs). Not where values go to disks, which have a rule
   // of their own for what they write.
   bool MakesCuts() const { return makes_cuts_; }
+  // Values of so many bytes go in cuts; all where copies are loans.
+  int64_t CutBytesMin() const {
+    return are_loans_ ? 0 : job_.limits.cut_bytes_min;
+  }
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
   void Announce(const Pass& pass, const Label& label);
 
@@ -102,7 +106,8 @@ class Replication {
   CutQueue cut_queue_;
   CutSchedule cuts_;
   absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
-  int64_t held_bytes_ = 0;                       // as of then, and since
+  absl::Time next_count_ = absl::InfinitePast();
+  int64_t held_bytes_ = 0;  // as of the last count, and since
   // That a cut would have copied when one was last thought of.
   int64_t in_use_bytes_ = 0;
   std::map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()

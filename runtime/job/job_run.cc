@@ -168,7 +168,8 @@ void JobRun::OnCompletion(const Pass& pass, Completion completion) {
     dictionary_.replication.BindOutput(pass, label, completion.outputs[create]);
   });
   if (dictionary_.replication.MakesCuts()) {
-    dictionary_.retention.ReleaseInputs(completion.task);
+    dictionary_.retention.ReleaseInputs(completion.task,
+                                        dictionary_.replication.CutBytesMin());
   }
   if (was_done) ++job_.stats.tasks_duplicated;
   dictionary_.labels.handover.Settle(completion.task);

@@ -162,15 +162,15 @@ TEST_F(CutScheduleTest, LoansMakeACutOften) {
   Start({});
   cuts_->SetLoans();
   cuts_->NoteCut(100, kBytes);
-  Pass(absl::Milliseconds(45));
+  Pass(absl::Milliseconds(41));
   EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
-  Pass(absl::Milliseconds(5));
+  Pass(absl::Milliseconds(9));
   EXPECT_TRUE(cuts_->IsDue(1, kBytes, kBytes));
   cuts_->NoteSent(kBytes);
   Pass(absl::Milliseconds(2));
   EXPECT_TRUE(HasRoom());
-  // 100,000 messages of 4 us.
-  cuts_->NoteCut(100'000, kBytes);
+  // 50,000 messages of 8 us.
+  cuts_->NoteCut(50'000, kBytes);
   Pass(absl::Seconds(3.9));
   EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
   Pass(absl::Seconds(0.2));
@@ -192,9 +192,9 @@ TEST_F(CutScheduleTest, MemoryMakesMoreCuts) {
 TEST_F(CutScheduleTest, ManyLabelsMakeMoreCuts) {
   Start({.labels_max = 500});
   cuts_->NoteCut(100, 1);
-  Pass(absl::Milliseconds(3));
+  Pass(absl::Milliseconds(7));
   EXPECT_FALSE(cuts_->IsDue(801, 1, 1));
-  // Ten times the 0.4 ms of the messages.
+  // Ten times the 0.8 ms of the messages.
   Pass(absl::Milliseconds(2));
   EXPECT_FALSE(cuts_->IsDue(800, 1, 1));
   EXPECT_TRUE(cuts_->IsDue(801, 1, 1));

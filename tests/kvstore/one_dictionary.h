@@ -185,7 +185,8 @@ class OneDictionary {
   // Its reader has run here, which made `label` of the one before.
   void Make(const Label& label, double number) {
     Bind(label, number);
-    dictionary_.retention.ReleaseInputs(*relations_.ProducerOf(label));
+    dictionary_.retention.ReleaseInputs(*relations_.ProducerOf(label),
+                                        dictionary_.replication.CutBytesMin());
     Check();
   }
   void Publish(AgentId from, const Label& label, double number) {

@@ -14,7 +14,8 @@ namespace {
 // takes no longer than this unless tasks do. No more: tasks that wait at the
 // executor cannot be granted.
 constexpr absl::Duration kPassTime = absl::Milliseconds(4);
-constexpr int64_t kQueuedMax = 4096;
+// And no more tasks, however short: they and their successors leave the caches.
+constexpr int64_t kQueuedMax = 256;
 // Leaves that are looked at before other work has its turn: some milliseconds.
 constexpr int kLeavesAtOnce = 1 << 14;
 // Shorter tasks make so little that to find out its readers costs more than its
