@@ -22,7 +22,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/string_view.h"
 #include "apps/dogged_bench/agents_run.h"
 #include "apps/dogged_bench/bench.h"
 #include "apps/dogged_bench/hosts_peers.h"
@@ -157,7 +156,7 @@ constexpr double kBytesOfHop = 8 * 65536;
 std::string ProgramOf(const std::string& app) {
   const std::string path =
       absl::StrCat("/tmp/dogged-bench-", getpid(), "-", app, ".dog");
-  if (app == absl::string_view(kHop)) {
+  if (app == kHop) {
     std::ofstream(path) << absl::StrReplaceAll(
         kHops, {{"BENCH_FOLDER", BenchFolder()}});
     return path;
@@ -186,6 +185,9 @@ struct Contender {
   double vanishes_at = 0;
   std::function<double(int hosts)> seconds;
   bool is_sealed = false;
+
+  // Its figure is processor time a hop, not time.
+  bool IsHop() const { return app == kHop; }
 };
 
 // ScalapackOnHostsSeconds with the best grid and block size, found at first.
@@ -357,9 +359,8 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
                 contender.is_sealed ? key : "", cut_after);
       const double bytes = NumberOf(json, "bytes_sent");
       seconds[contender.name].push_back(
-          contender.app == absl::string_view(kHop)
-              ? processor_seconds / (bytes / kBytesOfHop)
-              : NumberOf(json, "compute_seconds"));
+          contender.IsHop() ? processor_seconds / (bytes / kBytesOfHop)
+                            : NumberOf(json, "compute_seconds"));
       sent[contender.name].push_back(bytes / 1e6);
       waste[contender.name].push_back(NumberOf(json, "tasks_executed") /
                                       NumberOf(json, "tasks_needed"));
@@ -380,9 +381,7 @@ std::vector<BenchRow> BenchHosts(const BenchOptions& options) {
     // A peer that is not installed takes no time.
     if (ours.empty() || Median(ours) == 0) continue;
     const std::string name = contender.name;
-    const char* const unit = contender.app == absl::string_view(kHop)
-                                 ? "s of processors a hop"
-                                 : "s";
+    const char* const unit = contender.IsHop() ? "s of processors a hop" : "s";
     add(name, Median(ours), unit);
     for (const char* const to : contender.ratios_to) {
       const double ratio = MedianRatio(ours, seconds[to]);

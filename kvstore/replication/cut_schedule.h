@@ -52,6 +52,8 @@ class CutSchedule {
   // The messages of one copy take an agent so long: half of it to send one,
   // half to take one of another agent in return.
   static constexpr absl::Duration kCopyTime = absl::Microseconds(8);
+  // Where copies are loans no more of an agent's work is lost with it.
+  static constexpr absl::Duration kLoanInterval = absl::Milliseconds(50);
   // A wide graph has many labels in use at one moment: their number alone is no
   // reason to copy more than one in so many.
   static constexpr int64_t kLabelsPerCopy = 8;
@@ -65,14 +67,11 @@ class CutSchedule {
   // If they are other ones the next cut comes early, for labels have fewer
   // copies, or homes that hold no cut of them.
   void NoteMembers(absl::Time now, int64_t agents, int64_t lost);
-  // Agents that work take so much of one another's work with them where copies
-  // are loans.
-  static constexpr absl::Duration kLoanInterval = absl::Milliseconds(50);
-
   // Copies are bytes, of which the links take so many a second; 0: unknown.
   void SetRate(double bytes_per_second);
   // All copies are loans.
   void SetLoans();
+  bool are_loans() const { return are_loans_; }
 
   // A pass of the loop. An idle agent copies as fast as the links can, and
   // whatever their rate is said to be where they are idle, too.

@@ -136,17 +136,17 @@ void Replication::LookAtLinks(absl::Time now) {
   if (now < next_look_) return;
   next_look_ = now + kLookInterval;
   const auto& members = labels_.places.placement().members();
-  are_loans_ = true;
+  bool are_loans = true;
   double rate = 0;
   for (const PlacementMember& member : members) {
     if (member.agent == job_.self) continue;
     if (job_.lending != nullptr && job_.lending->MayLend(member.agent)) {
       continue;
     }
-    are_loans_ = false;
+    are_loans = false;
     rate = std::max(rate, job_.link_rate(member.agent));
   }
-  if (are_loans_) {
+  if (are_loans) {
     cuts_.SetLoans();
   } else {
     cuts_.SetRate(rate);
@@ -203,7 +203,7 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
   job_.stats.copy_bytes += bytes;
-  if (!are_loans_) copy_queue_.NoteSent(bytes);
+  if (!cuts_.are_loans()) copy_queue_.NoteSent(bytes);
   if (makes_cuts_) cuts_.NoteSent(bytes);
   sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
 }

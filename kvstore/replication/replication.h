@@ -74,7 +74,7 @@ class Replication {
   bool MakesCuts() const { return makes_cuts_; }
   // Values of so many bytes go in cuts; all where copies are loans.
   int64_t CutBytesMin() const {
-    return are_loans_ ? 0 : job_.limits.cut_bytes_min;
+    return cuts_.are_loans() ? 0 : job_.limits.cut_bytes_min;
   }
   void ScheduleAnnounce(absl::Time now, LabelEntry& entry);
   void Announce(const Pass& pass, const Label& label);
@@ -102,7 +102,6 @@ class Replication {
   LabelProducers& producers_;
   CopyQueue copy_queue_;  // without cuts; what is short; results
   bool makes_cuts_ = false;
-  bool are_loans_ = false;  // all copies
   CutQueue cut_queue_;
   CutSchedule cuts_;
   absl::Time next_look_ = absl::InfinitePast();  // at links and at memory
