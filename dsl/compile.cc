@@ -11,9 +11,11 @@
 #include "dsl/job_inputs.h"
 #include "dsl/kernels/load_kernels.h"
 #include "dsl/kernels/numeric_needs.h"
+#include "dsl/lower/index_tables.h"
 #include "dsl/lower/input_sizes.h"
 #include "dsl/lower/lower.h"
 #include "dsl/lower/lower_points.h"
+#include "dsl/lower/places_apart.h"
 #include "dsl/lower/size_limits.h"
 #include "dsl/lower/told_indices.h"
 #include "dsl/point_warning.h"
@@ -173,6 +175,11 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
                           .widths = options.nest_widths};
   std::string nest_how;
   absl::StatusOr<Program> nest = absl::UnimplementedError("");
+  if (const PointClass* const c = FindGathering(points)) {
+    how = absl::StrCat(kPointByPoint, ": task ", c->name,
+                       " reads labels by indices from tables");
+    return LowerPoints(points, options.target);
+  }
   const bool may_nest = options.lower_nest != nullptr && options.coalesce;
   if (may_nest && options.prefers_nest) {
     nest = options.lower_nest(points, target, nest_how);
@@ -254,11 +261,14 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
+  FillTables(options.inputs, options.given_by, checked, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
   options.analyze(checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   PointProgram points =
       MakePointProgram(checked, NameOfFile(options.file), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  points = WithPlacesApart(std::move(points));
   if (!options.static_labels) points = WithoutToldIndices(std::move(points));
   points.has_static_labels = options.static_labels;
   placed = PlaceResults(options.selections, points, diagnostics);

@@ -101,7 +101,7 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
     if (task == nullptr || c.name != task->name) continue;
     for (size_t u = 0; u < c.uses.size(); ++u) {
       const Use& use = c.uses[u];
-      if (!arrays.has_time[use.array]) continue;
+      if (!arrays.has_time[use.array] || use.gather != nullptr) continue;
       PointProgram wanted = stencil;
       wanted.results.push_back(MakeResult(use.array, c.domain, use.map));
       if (!TasksInTiles(wanted, options)) continue;

@@ -23,6 +23,10 @@ constexpr int64_t kCoefficientMax = int64_t{1} << 40;
 // Bound of a form's constant once numbers stand for the parameters.
 constexpr int64_t kConstantMax = int64_t{1} << 42;
 constexpr int64_t kFactorMax = int64_t{1} << 20;
+// Behind the help with an index of what a task reads.
+constexpr char kTablesHelp[] =
+    "; an index of what is read may be taken by its values, without tiles:  "
+    "int64(";
 // Alternatives of one condition.
 constexpr size_t kAlternativesMax = 64;
 
@@ -102,7 +106,11 @@ std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
   }
   diagnostics_
       .Error(Code::kNotAffine, expr.range, absl::StrCat(text, " is not affine"))
-      .Help(help_.empty() ? HelpWithIndex(expr) : help_);
+      .Help(!help_.empty() ? help_
+            : takes_tables_ && expr.kind == Expr::Kind::kBinary &&
+                    expr.op == Op::kMultiply
+                ? absl::StrCat(HelpWithIndex(expr), kTablesHelp, text, ")")
+                : HelpWithIndex(expr));
   return std::nullopt;
 }
 
@@ -219,6 +227,48 @@ std::optional<LinearForm> AffineForms::Linear(const Expr& expr) {
       return ByNumber(expr);
   }
   return std::nullopt;
+}
+
+bool AffineForms::IsOfTables(const Expr& expr) const {
+  const bool is_element =
+      expr.kind == Expr::Kind::kFunction && expr.name_kind == NameKind::kArray;
+  const bool is_meant = expr.kind == Expr::Kind::kConvert &&
+                        expr.type == Type::kInt64 && UsesDimensions(expr);
+  return is_element || is_meant ||
+         std::any_of(expr.args.begin(), expr.args.end(),
+                     [this](const Expr& arg) { return IsOfTables(arg); });
+}
+
+std::optional<AffineForms::Split> AffineForms::IndexOfTables(const Expr& expr) {
+  if (!IsOfTables(expr)) {
+    auto form = Index(expr);
+    if (!form) return std::nullopt;
+    return Split{.form = *std::move(form), .rest = std::nullopt};
+  }
+  const bool adds = expr.kind == Expr::Kind::kBinary &&
+                    (expr.op == Op::kAdd || expr.op == Op::kSubtract);
+  if (!adds) return Split{.form = Constant(0), .rest = expr};
+  auto a = IndexOfTables(expr.args[0]);
+  if (!a) return std::nullopt;
+  auto b = IndexOfTables(expr.args[1]);
+  if (!b) return std::nullopt;
+  const bool is_sum = expr.op == Op::kAdd;
+  auto form = Combine(a->form, 1, b->form, is_sum ? 1 : -1);
+  if (!form) return std::nullopt;
+  Split out{.form = *std::move(form), .rest = std::nullopt};
+  if (!a->rest || !b->rest) {
+    out.rest = a->rest ? a->rest : b->rest;
+    if (a->rest || is_sum) return out;
+    Expr negated = expr;
+    negated.kind = Expr::Kind::kUnary;
+    negated.op = Op::kNegate;
+    negated.args = {*std::move(out.rest)};
+    out.rest = std::move(negated);
+    return out;
+  }
+  out.rest = expr;
+  out.rest->args = {*std::move(a->rest), *std::move(b->rest)};
+  return out;
 }
 
 std::optional<LinearForm> AffineForms::Fitting(LinearForm form,

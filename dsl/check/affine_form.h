@@ -27,8 +27,19 @@ class AffineForms {
   // The help of an error where an expression is not affine; empty:
   // HelpWithIndex().
   void SetHelp(std::string help) { help_ = std::move(help); }
+  // Indices of what a task reads: they may be read from tables.
+  void SetTakesTables() { takes_tables_ = true; }
   // An index of a label.
   std::optional<LinearForm> Index(const ast::Expr& expr);
+  // An index as an affine form and what is left, which is no form and to be
+  // known by its values: elements of inputs, int64(...) of indices. Nothing is
+  // left of what IsOfTables() is false for.
+  struct Split {
+    LinearForm form;
+    std::optional<ast::Expr> rest;
+  };
+  std::optional<Split> IndexOfTables(const ast::Expr& expr);
+  bool IsOfTables(const ast::Expr& expr) const;
   // The lower end of a range: max(...) gives several, a / c a divisor.
   std::optional<std::vector<CheckedBound>> Lower(const ast::Expr& expr);
   // The upper end: min(...) gives several.
@@ -64,6 +75,7 @@ class AffineForms {
   CheckedProgram& program_;
   Diagnostics& diagnostics_;
   std::string help_;
+  bool takes_tables_ = false;
 };
 
 // a * factor_a + b * factor_b; none on overflow of the bound that keeps all

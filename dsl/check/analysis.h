@@ -18,8 +18,8 @@
 
 namespace dogged::dsl {
 
-// Completes the program; its results and boundaries are only complete if there
-// are no errors afterwards.
+// Completes the program, whose tables FillTables() has filled in; its results
+// and boundaries are only complete if there are no errors afterwards.
 using AnalyzeFunction = void (*)(CheckedProgram&, Diagnostics&);
 
 }  // namespace dogged::dsl

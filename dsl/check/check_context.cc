@@ -49,6 +49,9 @@ Scope CheckContext::ParameterScope() const {
                            .is_block = false,
                            .is_used = false});
   }
+  for (const Scope::Element& of : KnownElements()) {
+    out.inputs.push_back(of.array);
+  }
   return out;
 }
 
@@ -135,6 +138,7 @@ std::optional<CheckedRef> CheckContext::RefOf(const ast::Ref& ref, Scope& scope,
   const auto array = ArrayOf(ref, help.rank);
   CheckedRef out{.array = array.value_or(0), .index = {}, .range = ref.range};
   AffineForms forms(dim_count, program, diagnostics);
+  if (help.gather != nullptr) forms.SetTakesTables();
   bool is_good = array.has_value();
   std::vector<std::string> indices;
   for (const Scope::Entry& entry : scope.entries) {
@@ -147,11 +151,37 @@ std::optional<CheckedRef> CheckContext::RefOf(const ast::Ref& ref, Scope& scope,
     }
     const auto index = ValueOf(ref.index[i], Type::kInt64, "an index", scope);
     if (help.is_use) forms.SetHelp(HelpWithRing(ref, i, indices));
+    if (index && help.gather != nullptr && forms.IsOfTables(*index)) {
+      auto split = forms.IndexOfTables(*index);
+      is_good = is_good && split.has_value();
+      if (!split) continue;
+      out.index.push_back(std::move(split->form));
+      if (!help.gather->has_value()) help.gather->emplace();
+      (*help.gather)
+          ->entries.push_back({.position = static_cast<int32_t>(i),
+                               .value = *std::move(split->rest)});
+      continue;
+    }
     const auto form = index ? forms.Index(*index) : std::nullopt;
     if (form) out.index.push_back(*form);
     is_good = is_good && form;
   }
   if (!is_good) return std::nullopt;
+  return out;
+}
+
+std::vector<Scope::Element> CheckContext::KnownElements() const {
+  std::vector<Scope::Element> out;
+  for (const CheckedTask& task : program.tasks) {
+    if (task.origin != CheckedTask::Origin::kInput) continue;
+    const int32_t position = task.creates.front().ref.array;
+    const CheckedArray& array = program.arrays[position];
+    if (!array.block.empty()) continue;
+    out.push_back({.array = array.name,
+                   .position = position,
+                   .rank = array.rank,
+                   .element = array.element});
+  }
   return out;
 }
 

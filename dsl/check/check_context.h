@@ -23,6 +23,8 @@ namespace dogged::dsl {
 struct RefHelp {
   std::string rank;     // where it has too many or too few indices
   bool is_use = false;  // a label under `using`, which may go round a ring
+  // Takes the indices that are known by their values; null: there may be none.
+  std::optional<CheckedGather>* gather = nullptr;
 };
 
 struct CheckContext {
@@ -44,6 +46,8 @@ struct CheckContext {
   // None after an error. Slices are left as forms of zero.
   std::optional<CheckedRef> RefOf(const ast::Ref& ref, Scope& scope,
                                   int dim_count, const RefHelp& help = {});
+  // Inputs, whose elements may stand in the indices of what tasks read.
+  std::vector<Scope::Element> KnownElements() const;
   // Dimensions, added to `scope` one after another, and their steps. The
   // program's names are in `scope` already.
   CheckedDomain DomainOf(const std::vector<ast::Dimension>& dimensions,

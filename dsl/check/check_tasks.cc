@@ -30,9 +30,15 @@ void CheckUses(CheckContext& context, const ast::Task& declared,
             ? "a condition is of labels of the loop's parameter, as in  "
               "change(T)"
             : kIndexHelp;
-    const auto ref = context.RefOf(from.ref, indices, dim_count,
-                                   {.rank = "", .is_use = true});
     CheckedUse use;
+    Scope of_label = indices;
+    of_label.elements = context.KnownElements();
+    of_label.elements_help =
+        "an index may be read from an input, which is known before: declare "
+        "the array as one, of int64";
+    const auto ref =
+        context.RefOf(from.ref, of_label, dim_count,
+                      {.rank = "", .is_use = true, .gather = &use.gather});
     use.name = from.name.text;
     if (ref) use.ref = *ref;
     context.Restrict(from.where, indices, dim_count, use.guard);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/domain.h"
+#include "runtime/graph/gather.h"
 
 namespace dogged::dsl {
 
@@ -119,8 +121,28 @@ struct CheckedCreate {
   std::string name;
 };
 
+// Indices of a use that are no affine forms, but known before the run: that of
+// `ref` at `position` is its form plus `value`, an int64 expression over the
+// task's indices, parameters and elements of inputs.
+struct CheckedGather {
+  struct Entry {
+    int32_t position = 0;
+    ast::Expr value;
+  };
+  std::vector<Entry> entries;            // by position
+  std::shared_ptr<const Gather> tables;  // after FillTables()
+
+  bool Has(size_t position) const {
+    return std::any_of(
+        entries.begin(), entries.end(), [position](const Entry& entry) {
+          return entry.position == static_cast<int32_t>(position);
+        });
+  }
+};
+
 struct CheckedUse {
   CheckedRef ref;
+  std::optional<CheckedGather> gather;
   std::string name;
   CheckedGuard guard;  // where it fails, else_value stands for the label
   std::optional<ast::Expr> else_value;  // of the array's element type

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "dsl/text/comparison.h"
 #include "dsl/text/functions.h"
@@ -17,6 +18,7 @@ using ast::Op;
 struct KnownNames {
   absl::Span<const int64_t> dims;
   const CheckedProgram& program;
+  const ReadElement* read = nullptr;
 };
 
 std::optional<int64_t> Integer(const Expr& e, const KnownNames& known);
@@ -87,7 +89,19 @@ std::optional<int64_t> IntegerBinary(const Expr& e, const KnownNames& known) {
   return Arithmetic(e.op, *a, *b);
 }
 
+std::optional<int64_t> Element(const Expr& e, const KnownNames& known) {
+  std::vector<int64_t> index;
+  for (const Expr& arg : e.args) {
+    const auto value = Integer(arg, known);
+    if (!value) return std::nullopt;
+    index.push_back(*value);
+  }
+  if (known.read == nullptr) return std::nullopt;
+  return (*known.read)(e.index, index);
+}
+
 std::optional<int64_t> IntegerFunction(const Expr& e, const KnownNames& known) {
+  if (e.name_kind == NameKind::kArray) return Element(e, known);
   const auto a = Integer(e.args[0], known);
   if (!a || *a == INT64_MIN) return std::nullopt;
   if (e.text == "abs") return *a < 0 ? -*a : *a;
@@ -223,6 +237,13 @@ std::optional<int64_t> EvaluateInteger(const Expr& expr,
                                        absl::Span<const int64_t> dims,
                                        const CheckedProgram& program) {
   return Integer(expr, {dims, program});
+}
+
+std::optional<int64_t> EvaluateInteger(const ast::Expr& expr,
+                                       absl::Span<const int64_t> dims,
+                                       const CheckedProgram& program,
+                                       ReadElement read) {
+  return Integer(expr, {dims, program, &read});
 }
 
 std::optional<double> EvaluateReal(const Expr& expr,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "dsl/check/checked.h"
 
@@ -16,6 +17,14 @@ namespace dogged::dsl {
 std::optional<int64_t> EvaluateInteger(const ast::Expr& expr,
                                        absl::Span<const int64_t> dims,
                                        const CheckedProgram& program);
+// The same, with the elements of arrays: `read` gives them by the array's
+// position and the indices, none where there is no element.
+using ReadElement = absl::FunctionRef<std::optional<int64_t>(
+    int32_t array, absl::Span<const int64_t> index)>;
+std::optional<int64_t> EvaluateInteger(const ast::Expr& expr,
+                                       absl::Span<const int64_t> dims,
+                                       const CheckedProgram& program,
+                                       ReadElement read);
 // The same for an expression of any type. Integers become double.
 std::optional<double> EvaluateReal(const ast::Expr& expr,
                                    absl::Span<const int64_t> dims,

@@ -226,18 +226,63 @@ class TypeChecker {
           .Help(absl::StrCat("name one under  using:  ", e.text, "(...) as a"));
       return;
     }
+    if (std::count(scope_.inputs.begin(), scope_.inputs.end(), e.text) > 0) {
+      diagnostics_
+          .Error(Code::kUnknownName, e.range,
+                 absl::StrCat(e.text,
+                              " is an input, whose elements may stand in the "
+                              "indices of what a task reads, and not here"))
+          .Help(
+              "ranges, conditions and what is created are made of indices and "
+              "parameters: let rows be as long as the longest, and fill them "
+              "up with zeros");
+      return;
+    }
     diagnostics_
         .Error(Code::kUnknownName, e.range,
                absl::StrCat(e.text,
                             " is an array, whose values are not known "
                             "before the program runs"))
-        .Help(
-            "this is made of indices and parameters; code chooses by values, "
-            "as in  (a > 0 ? left : right)");
+        .Help(scope_.elements_help.empty()
+                  ? "this is made of indices and parameters; code chooses by "
+                    "values, as in  (a > 0 ? left : right)"
+                  : scope_.elements_help);
+  }
+
+  // An element of an input, as a function of its indices.
+  bool IsElement(Expr& e, const Scope::Element& of) {
+    if (of.element != ElementType::kInt64) {
+      diagnostics_
+          .Error(Code::kType, e.range,
+                 absl::StrCat("indices are integers, and ", e.text, " holds ",
+                              ElementName(of.element)))
+          .Help(absl::StrCat("declare it, as in  array ", e.text,
+                             "(i = 0:N-1) : int64"));
+      return false;
+    }
+    if (static_cast<int32_t>(e.args.size()) != of.rank) {
+      diagnostics_.Error(Code::kIndexCount, e.range,
+                         absl::StrCat(e.text, " has ", of.rank,
+                                      of.rank == 1 ? " index" : " indices",
+                                      ", and here ", e.args.size()));
+      return false;
+    }
+    for (Expr& arg : e.args) {
+      if (!ConvertTo(Type::kInt64, "an index", arg, diagnostics_)) return false;
+    }
+    e.name_kind = ast::NameKind::kArray;
+    e.index = of.position;
+    e.type = Type::kInt64;
+    return true;
   }
 
   bool Call(Expr& e) {
     const Function* function = FindFunction(e.text);
+    if (function == nullptr && scope_.Find(e.text) == nullptr) {
+      for (const Scope::Element& of : scope_.elements) {
+        if (of.array == e.text) return IsElement(e, of);
+      }
+    }
     if (function == nullptr && scope_.Find(e.text) == nullptr &&
         IsArray(e.text)) {
       SayArray(e);

@@ -29,6 +29,16 @@ struct Scope {
   std::string unknown_help;  // where a name is not among them; may be empty
   std::vector<std::string> arrays;  // of the program: names of no value here
   bool is_code = false;             // so labels have names
+  // Arrays whose elements are known before the run, where these may stand.
+  struct Element {
+    std::string array;
+    int32_t position = 0;
+    int32_t rank = 0;
+    ElementType element = ElementType::kInt64;
+  };
+  std::vector<Element> elements;
+  std::vector<std::string> inputs;
+  std::string elements_help;  // where an array is none of these; may be empty
 
   // Null if there is none.
   Entry* Find(absl::string_view name);

@@ -33,6 +33,24 @@ bool IsOfSteps(const Guard& guard) {
 
 }  // namespace
 
+AffineMap MapWithoutTables(const Use& use) {
+  AffineMap out = use.map;
+  for (size_t i = 0; i < out.size(); ++i) {
+    // A task has one index less than there are at most.
+    if (use.IsGathered(i)) out[i] = AffineExpr::Index(kMaxIndices - 1);
+  }
+  return out;
+}
+
+const PointClass* FindGathering(const PointProgram& program) {
+  for (const PointClass& c : program.classes) {
+    for (const Use& use : c.uses) {
+      if (use.gather != nullptr) return &c;
+    }
+  }
+  return nullptr;
+}
+
 std::optional<int> SingleIndex(const AffineExpr& expr) {
   std::optional<int> out;
   for (int d = 0; d < kMaxIndices; ++d) {
@@ -107,8 +125,9 @@ int32_t VersionIndexOf(const PointProgram& program, int32_t array) {
       for (const Use& use : point_class.uses) {
         if (create.array != array || use.array != array) continue;
         AffineMap& difference = differences.emplace_back();
+        const AffineMap read = MapWithoutTables(use);
         for (size_t i = 0; i < create.map.size(); ++i) {
-          difference.push_back(create.map[i] - use.map[i]);
+          difference.push_back(create.map[i] - read[i]);
         }
       }
     }

@@ -111,6 +111,13 @@ struct TargetSize {
   int64_t workers = 1;  // per agent
 };
 
+// Map of a use, with a form where a table gives the index that differs from
+// that of no label by a number: it has an index that no task has.
+AffineMap MapWithoutTables(const Use& use);
+
+// A task of which a use has tables; null if there is none.
+const PointClass* FindGathering(const PointProgram& program);
+
 // The only index that `expr` mentions, if it does so with factor 1.
 std::optional<int> SingleIndex(const AffineExpr& expr);
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/check/index_names.h"
 #include "dsl/check/repeat.h"
+#include "dsl/isl/gather_coverage.h"
 #include "dsl/isl/label_help.h"
 #include "dsl/isl/making_help.h"
 #include "dsl/isl/point_text.h"
@@ -139,13 +140,16 @@ void ReportMissing(Proof& proof, int32_t array, const isl::set& piece) {
 
 void CheckCoverage(Proof& proof) {
   for (size_t a = 0; a < proof.created.size(); ++a) {
-    const isl::set missing =
+    isl::set missing =
         proof.read[a].unite(proof.wanted[a]).subtract(proof.created[a]);
     if (missing.is_empty()) continue;
     if (!proof.Fails()) return;
+    // What is read by tables is checked point by point.
+    const isl::set exact = CheckGathers(proof, static_cast<int32_t>(a));
+    missing = missing.intersect(exact.unite(proof.wanted[a]));
     // A result's slice goes as far as labels are read: those come first, and
     // results after them alone.
-    const isl::set read = missing.intersect(proof.read[a]);
+    const isl::set read = missing.intersect(exact);
     int count = 0;
     Coalesced(isl::manage(isl_set_make_disjoint(
                   (read.is_empty() ? missing : read).copy())))

@@ -163,7 +163,8 @@ Program Skeleton(const CheckedProgram& program) {
       if (use.over) continue;  // see Search::EnterOver
       to.uses.push_back({.array = use.ref.array,
                          .map = Instantiate(use.ref, program),
-                         .guard = Instantiate(use.guard, program)});
+                         .guard = Instantiate(use.guard, program),
+                         .gather = use.gather ? use.gather->tables : nullptr});
     }
     out.classes.push_back(std::move(to));
   }

@@ -20,6 +20,8 @@ namespace dogged::dsl {
 namespace {
 
 constexpr int kTightenMax = 16;  // a condition's divisor, and no more
+// Places of tables that sets tell apart.
+constexpr int64_t kPlacesApart = 64;
 
 // `hull` cut off at the first and the last point of `set`: isl's simple hull
 // keeps bounds that conditions such as x % 3 != 0 move inwards.
@@ -218,9 +220,96 @@ isl::map IslSets::UseMap(const isl::set& domain, int32_t task_class,
         .apply_range(RefMap("V", over_count, use.ref));
   }
   const isl::map all =
-      RefMap(tuple, dim_count, use.ref).intersect_domain(domain);
+      use.gather ? GatherMap(domain, task_class, use)
+                 : RefMap(tuple, dim_count, use.ref).intersect_domain(domain);
   if (use.guard.any_of.empty()) return all;
   return all.intersect_domain(Read(Tuple(tuple, dim_count), Text(use.guard)));
+}
+
+// A map for each of a few places; else one that has all values between the
+// least and the greatest of each table.
+isl::map IslSets::GatherMap(const isl::set& domain, int32_t task_class,
+                            const CheckedUse& use) const {
+  const Gather& gather = *use.gather->tables;
+  const size_t dim_count = program_.tasks[task_class].domain.dimensions.size();
+  const std::string from = Tuple(TaskTuple(task_class), dim_count);
+  // With `values`, as texts, in place of the tables', under `conditions`.
+  const auto map_with = [&](const std::vector<std::string>& values,
+                            const std::string& conditions) {
+    std::vector<std::string> index;
+    std::vector<std::string> all;
+    for (const LinearForm& form : use.ref.index) index.push_back(Text(form));
+    for (size_t t = 0; t < values.size(); ++t) {
+      absl::StrAppend(&index[gather.tables[t].position], " + ", values[t]);
+    }
+    std::vector<std::string> names;
+    for (const std::string& text : index) {
+      names.push_back(absl::StrCat("j", names.size()));
+      all.push_back(absl::StrCat(names.back(), " = ", text));
+    }
+    return isl::map(context_,
+                    absl::StrCat(prefix_, "{ ", from, " -> ",
+                                 ArrayTuple(use.ref.array), "[",
+                                 absl::StrJoin(names, ", "), "] : ", conditions,
+                                 " and ", absl::StrJoin(all, " and "), " }"))
+        .intersect_domain(domain);
+  };
+  const int64_t places = gather.PlaceCount();
+  if (places <= kPlacesApart) {
+    isl::map out = map_with({}, "false");
+    for (int64_t place = 0; place < places; ++place) {
+      std::string where = "true";
+      const IndexVector at = gather.At(place);
+      for (size_t i = 0; i < gather.dims.size(); ++i) {
+        absl::StrAppend(&where, " and i", gather.dims[i], " = ",
+                        at[static_cast<int>(i)]);
+      }
+      std::vector<std::string> values;
+      for (const Gather::Table& table : gather.tables) {
+        const int64_t value = table.values[static_cast<size_t>(place)];
+        if (value != Gather::kNone) values.push_back(absl::StrCat(value));
+      }
+      if (values.size() < gather.tables.size()) continue;
+      out = out.unite(map_with(values, where));
+    }
+    return out;
+  }
+  // Of the tables, and of the whole index where the place alone tells it.
+  std::vector<std::string> names;
+  std::vector<std::string> ranges;
+  for (const Gather::Table& table : gather.tables) {
+    AffineExpr rest = Instantiate(use.ref.index[table.position], program_);
+    AffineExpr told = rest;
+    for (const int32_t d : gather.dims) rest.coefficients[d] = 0;
+    IndexVector task;
+    for (size_t d = 0; d < dim_count; ++d) task.push_back(0);
+    std::pair<int64_t, int64_t> own = {INT64_MAX, INT64_MIN};
+    std::pair<int64_t, int64_t> whole = own;
+    const auto widen = [](std::pair<int64_t, int64_t>& range, int64_t value) {
+      range.first = std::min(range.first, value);
+      range.second = std::max(range.second, value);
+    };
+    for (int64_t place = 0; place < places; ++place) {
+      const int64_t value = table.values[static_cast<size_t>(place)];
+      if (value == Gather::kNone) continue;
+      const IndexVector at = gather.At(place);
+      for (size_t i = 0; i < gather.dims.size(); ++i) {
+        task[gather.dims[i]] = at[static_cast<int>(i)];
+      }
+      widen(own, value);
+      widen(whole, value + told.Evaluate(task));
+    }
+    if (own.first > own.second) return map_with({}, "false");
+    names.push_back(absl::StrCat("g", names.size()));
+    ranges.push_back(
+        absl::StrCat(own.first, " <= ", names.back(), " <= ", own.second));
+    if (rest.IsConstant()) {
+      ranges.push_back(absl::StrCat(whole.first, " <= j", table.position,
+                                    " <= ", whole.second));
+    }
+  }
+  return map_with(names, absl::StrCat("exists ", absl::StrJoin(names, ", "),
+                                      " : ", absl::StrJoin(ranges, " and ")));
 }
 
 isl::set IslSets::NoLabel(int32_t array) const {

@@ -72,6 +72,10 @@ class IslSets {
   // Tuple `tuple` with `guard` and `domain`; dimensions of `domain` without
   // bounds are free.
   isl::set Points(const std::string& tuple, const CheckedDomain& domain) const;
+  // Where the use has tables: its labels, and if there are many places those
+  // between them, too.
+  isl::map GatherMap(const isl::set& domain, int32_t task_class,
+                     const CheckedUse& use) const;
   isl::map RefMap(const std::string& tuple, size_t dim_count,
                   const CheckedRef& ref) const;
 

@@ -31,7 +31,7 @@ constexpr int64_t kCycleTasksMax = 100'000;
 struct Dependence {
   size_t reader = 0;
   size_t maker = 0;
-  const CheckedRef* read = nullptr;
+  const CheckedUse* use = nullptr;
 };
 
 class TaskOrder {
@@ -80,7 +80,9 @@ std::vector<Dependence> TaskOrder::Dependences() const {
             continue;
           const isl::set both =
               read.intersect(proof_.tasks[l].creates[c].range());
-          if (!both.is_empty()) out.push_back({k, l, &ref});
+          if (!both.is_empty()) {
+            out.push_back({k, l, &proof_.program.tasks[k].uses[u]});
+          }
         }
       }
     }
@@ -107,8 +109,14 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
       if (one == nullptr || first == nullptr || *one != *first) return {};
     }
   }
-  const LinearForm* read = index(*dependence.read);
+  const CheckedRef& ref = dependence.use->ref;
+  const LinearForm* read = index(ref);
   if (read == nullptr) return std::nullopt;
+  // Where a table gives the index, it is no number.
+  if (dependence.use->gather && dependence.use->gather->Has(static_cast<size_t>(
+                                    read - ref.index.data()))) {
+    return std::nullopt;
+  }
   const LinearForm& own =
       *index(proof_.program.tasks[dependence.reader].creates.front().ref);
   if (read->dims != own.dims || read->params != own.params) return {};
@@ -215,7 +223,7 @@ void TaskOrder::ReportCycle() {
     }
     const CheckedTask& reader = proof_.program.tasks[doubtful_->reader];
     proof_.diagnostics
-        .Warning(Code::kNotProved, doubtful_->read->range,
+        .Warning(Code::kNotProved, doubtful_->use->ref.range,
                  absl::StrCat("that ", reader.name,
                               " does not wait for itself could not be proved"))
         .Help(

@@ -30,6 +30,7 @@ int32_t LowerName(const Expr& expr, const CodeScope& scope,
       return scope.creates[i];
     case NameKind::kLocal:
       return scope.locals[i];
+    case NameKind::kArray:  // of indices alone, which are in tables
     case NameKind::kNone:
       break;
   }

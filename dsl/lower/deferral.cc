@@ -94,6 +94,8 @@ bool Defer(const TaskClass& task, const std::vector<Readers>& readers,
 }  // namespace
 
 void DeferTasks(Program& program) {
+  // What tables give tells no time.
+  if (program.HasGathers()) return;
   // Readers may be deferred in turn, hence several passes. Their number is
   // bounded, for tasks that only they themselves read, and that nobody needs,
   // would be deferred without end.

@@ -66,7 +66,7 @@ struct Flow {
   int32_t made = 0;
   const AffineMap& made_map;
   int32_t read = 0;
-  const AffineMap& read_map;
+  AffineMap read_map;
   const Domain& domain;
 };
 
@@ -75,7 +75,8 @@ std::vector<Flow> FlowsOf(const PointProgram& points) {
   for (const PointClass& c : points.classes) {
     for (const Create& create : c.creates) {
       for (const Use& use : c.uses) {
-        out.push_back({create.array, create.map, use.array, use.map, c.domain});
+        out.push_back({create.array, create.map, use.array,
+                       MapWithoutTables(use), c.domain});
       }
     }
   }
@@ -360,7 +361,7 @@ class PointTables {
       const int32_t version = times_.Of(first.array);
       // Labels that follow one another begin tasks that do: each chain of them
       // waits at one.
-      out += version < 0 || IsSharedRead(c.domain, first.map) ||
+      out += version < 0 || IsSharedRead(c.domain, first) ||
                      MayRunAhead(c, first.array)
                  ? tasks
                  : std::min(tasks, RowsOf(points_, first.array, version));
@@ -451,7 +452,9 @@ Footprint ValuesOf(const PointProgram& points) {
 
 }  // namespace
 
-bool IsSharedRead(const Domain& domain, const AffineMap& map) {
+bool IsSharedRead(const Domain& domain, const Use& use) {
+  if (use.gather != nullptr) return true;
+  const AffineMap& map = use.map;
   for (int d = 0; d < domain.size(); ++d) {
     const bool is_told = std::any_of(
         map.begin(), map.end(),

@@ -32,7 +32,7 @@ struct Footprint {
 // Whether many points of `domain` read the same label by `map`. Agents wake all
 // of them when that label is there, and hold a record of each until it has the
 // rest; one process does so if the label begins them.
-bool IsSharedRead(const Domain& domain, const AffineMap& map);
+bool IsSharedRead(const Domain& domain, const Use& use);
 
 Footprint FootprintOf(const PointProgram& points);
 // If each point is a task of its own.

@@ -354,7 +354,8 @@ void PointMaker::AddTask(const CheckedTask& task) {
   for (const CheckedUse& use : task.uses) {
     out.uses.push_back({.array = use.ref.array,
                         .map = Instantiate(use.ref, program_),
-                        .guard = Instantiate(use.guard, program_)});
+                        .guard = Instantiate(use.guard, program_),
+                        .gather = use.gather ? use.gather->tables : nullptr});
   }
   switch (task.body) {
     case CheckedTask::Body::kCode:

@@ -238,8 +238,8 @@ std::vector<bool> LabelArrays(const PointProgram& points) {
   }
   if (points.repeat) keep(points.repeat->array);
   for (const PointClass& c : points.classes) {
-    if (!IsCode(c)) {
-      for (const Use& use : c.uses) keep(use.array);
+    for (const Use& use : c.uses) {
+      if (!IsCode(c) || use.gather != nullptr) keep(use.array);
     }
     const bool is_formula = IsCode(c) && c.code.code.mask < 0;
     const bool is_file = c.body == PointClass::Body::kInput &&

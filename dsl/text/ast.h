@@ -59,6 +59,7 @@ enum class NameKind : uint8_t {
   kUse,        // position in the task's uses
   kCreate,     // position in the task's creates
   kLocal,      // position of the statement that assigns it
+  kArray,      // of a function: position of the array that it is an element of
 };
 
 struct Expr {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/text/functions.h"
 #include "dsl/text/precedence.h"
 
 namespace dogged::dsl {
@@ -318,7 +319,8 @@ Expr ExpressionParser::NameOrFunction() {
   if (!CanContinue() || !Accept("(")) return out;
   out.kind = Expr::Kind::kFunction;
   out.args = Arguments();
-  while (takes_labels_ && out.args.size() < kIndicesMax && Accept("(")) {
+  const bool may_be_label = takes_labels_ && FindFunction(out.text) == nullptr;
+  while (may_be_label && out.args.size() < kIndicesMax && Accept("(")) {
     for (Expr& index : Arguments()) out.args.push_back(std::move(index));
   }
   out.range = Since(out.range);

@@ -400,7 +400,9 @@ class Parser : private ReferenceParser {
   void Uses(ast::Task& out) {
     do {
       ast::Use use;
+      SetTakesLabels(true);
       use.ref = Reference(false);
+      SetTakesLabels(false);
       if (use.ref.array.text == "if" && use.ref.index.empty()) {
         Fail("a condition begins with 'where'")
             .Help("as in  u(x-1)(t) as w where x > 0 else 0");

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "dsl/text/precedence.h"
 
 namespace dogged::dsl {
@@ -116,7 +117,12 @@ std::string Text(const Expr& e, int outer) {
                          Text(e.args[2], precedence::kConditional));
       break;
     case Expr::Kind::kFunction:
-      return absl::StrCat(e.text, "(", List(e.args), ")");
+      return absl::StrCat(
+          e.text, "(",
+          absl::StrReplaceAll(
+              List(e.args),
+              {{", ", e.name_kind == ast::NameKind::kArray ? ")(" : ", "}}),
+          ")");
     case Expr::Kind::kConvert:
       return absl::StrCat(TypeName(e.type), "(", List(e.args), ")");
   }

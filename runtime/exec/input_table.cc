@@ -88,8 +88,10 @@ bool InputTable::IsFirst(const Task& task, int use) const {
 
 int64_t InputTable::ReadsOf(const Label& label) const {
   int64_t count = 0;
-  for (const Relations::Consumer& consumer :
-       relations_.ConsumersOf(label.array)) {
+  const auto& consumers = relations_.ConsumersOf(label.array);
+  for (size_t k = relations_.NextConsumer(label, 0); k < consumers.size();
+       k = relations_.NextConsumer(label, k + 1)) {
+    const Relations::Consumer& consumer = consumers[k];
     const Rank rank = orders_[consumer.task_class].ranks[consumer.use];
     if (rank == Rank::kFirst) continue;
     if (rank == Rank::kNotFirst && needed_.IsAll()) {
@@ -149,8 +151,10 @@ void InputTable::Bind(
 bool InputTable::ForEachBegun(
     const Label& label,
     absl::FunctionRef<bool(const Task& task, int use)> visit) const {
-  for (const Relations::Consumer& consumer :
-       relations_.ConsumersOf(label.array)) {
+  const auto& consumers = relations_.ConsumersOf(label.array);
+  for (size_t k = relations_.NextConsumer(label, 0); k < consumers.size();
+       k = relations_.NextConsumer(label, k + 1)) {
+    const Relations::Consumer& consumer = consumers[k];
     const Rank rank = orders_[consumer.task_class].ranks[consumer.use];
     if (rank == Rank::kNotFirst) continue;
     Task task{.task_class = consumer.task_class, .index = {}};
@@ -185,7 +189,7 @@ std::unique_ptr<Activation> InputTable::Complete(
     const Use& each = c.uses[use];
     if (!each.guard.Holds(record->task.index)) continue;
     const Label label{.array = each.array,
-                      .index = Apply(each.map, record->task.index)};
+                      .index = each.IndexOf(record->task.index)};
     if (!LookUp(label, use, record)) return nullptr;
   }
   return record;

@@ -29,7 +29,8 @@ class ConsumerCursor {
  private:
   const Relations& relations_;
   const Label label_;
-  size_t at_ = 0;  // of the label's consumers
+  size_t at_ = 0;     // of the label's consumers
+  int64_t part_ = 0;  // of its points
   std::optional<DomainCursor> points_;
   Task first_;
   int use_ = 0;

@@ -13,12 +13,15 @@ namespace {
 // The first bytes of an encoded job: a mark, its format, and the end of a line.
 constexpr absl::string_view kMark = "dogged-job-";
 constexpr absl::string_view kFormat = "5";
+// The same, with the tables of its program behind that. Programs without any
+// keep the former format, which agents of an earlier release read.
+constexpr absl::string_view kFormatWithTables = "6";
 constexpr size_t kFormatDigitsMax = 9;
 // Bytes of an array that is not cut, at most.
 constexpr int64_t kWholeBytesMax = 64 << 10;
 
-// Takes the first bytes of a job.
-absl::Status TakeMark(Decoder& in) {
+// Takes the first bytes of a job. True if its program has tables.
+absl::StatusOr<bool> TakeMark(Decoder& in) {
   const auto size = std::min<int64_t>(in.remaining(),
                                       std::ssize(kMark) + kFormatDigitsMax + 1);
   Decoder ahead = in;
@@ -28,14 +31,16 @@ absl::Status TakeMark(Decoder& in) {
     return absl::InvalidArgumentError("job: these bytes are no job");
   }
   const absl::string_view format = words.substr(0, end - kMark.size());
-  if (format != kFormat) {
+  const bool has_tables = format == kFormatWithTables;
+  if (format != kFormat && !has_tables) {
     return absl::InvalidArgumentError(absl::StrCat(
         "job: it has format ", absl::CEscape(format), ", and dogged ",
-        WireHello::Here().release, " reads format ", kFormat,
+        WireHello::Here().release, " reads formats ", kFormat, " and ",
+        kFormatWithTables,
         ": submit its program again with a client of the agents' release"));
   }
   in.GetRaw(static_cast<int64_t>(end) + 1);
-  return absl::OkStatus();
+  return has_tables;
 }
 
 void EncodeInput(const JobInput& input, Encoder& out) {
@@ -114,9 +119,11 @@ void Job::CutInputs() {
 std::string Job::Encode() const {
   Encoder out;
   out.PutRaw(kMark);
-  out.PutRaw(kFormat);
+  const bool has_tables = program.HasGathers();
+  out.PutRaw(has_tables ? kFormatWithTables : kFormat);
   out.PutRaw("\n");
   program.Encode(out);
+  if (has_tables) program.EncodeGathers(out);
   out.PutString(source);
   out.PutVarint(parameters.size());
   for (const auto& [name, value] : parameters) {
@@ -141,9 +148,10 @@ std::string Job::Encode() const {
 
 absl::StatusOr<Job> Job::Decode(absl::string_view bytes) {
   Decoder in(bytes);
-  DOGGED_RETURN_IF_ERROR(TakeMark(in));
+  DOGGED_ASSIGN_OR_RETURN(const bool has_tables, TakeMark(in));
   Job out;
   DOGGED_ASSIGN_OR_RETURN(out.program, Program::Decode(in));
+  if (has_tables) DOGGED_RETURN_IF_ERROR(out.program.DecodeGathers(in));
   out.source = std::string(in.GetString());
   const int64_t parameters = in.GetCount(2);
   for (int64_t i = 0; i < parameters && in.ok(); ++i) {

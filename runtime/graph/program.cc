@@ -1,10 +1,13 @@
 #include "runtime/graph/program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/check.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/index_range.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {
@@ -54,6 +57,45 @@ absl::Status CheckDomain(const Domain& domain, absl::string_view where) {
   return absl::OkStatus();
 }
 
+// Every task of the domain has a place in the tables.
+absl::Status CheckGather(const Use& use, const Domain& domain,
+                         absl::string_view where) {
+  if (use.gather == nullptr) return absl::OkStatus();
+  const Gather& gather = *use.gather;
+  AffineMap dims;
+  int32_t last = -1;
+  for (const int32_t d : gather.dims) {
+    if (d <= last || d >= domain.size()) {
+      return Invalid(where, "a table of an index that the task does not have");
+    }
+    last = d;
+    dims.push_back(AffineExpr::Index(d));
+  }
+  const int64_t places = gather.PlaceCount();
+  if (gather.tables.empty() || places > Gather::kPlacesMax ||
+      !UseInverse::Fits(use, domain)) {
+    return Invalid(where, "a table that is too large");
+  }
+  last = -1;
+  for (const Gather::Table& table : gather.tables) {
+    if (table.position <= last || table.position >= std::ssize(use.map) ||
+        std::ssize(table.values) != places) {
+      return Invalid(where, "a table that does not fit its label");
+    }
+    last = table.position;
+  }
+  const std::vector<IndexRange> ranges = RangesOf(domain, dims);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const auto d = static_cast<int>(i);
+    if (ranges[i].Count() > 0 &&
+        (ranges[i].lower < gather.lower[d] ||
+         ranges[i].upper >= gather.lower[d] + gather.extents[d])) {
+      return Invalid(where, "a task beyond its table");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckClass(const Program& program, const TaskClass& c) {
   const std::string where = absl::StrCat("task ", c.name);
   DOGGED_RETURN_IF_ERROR(CheckDomain(c.domain, where));
@@ -71,6 +113,7 @@ absl::Status CheckClass(const Program& program, const TaskClass& c) {
   for (const Use& use : c.uses) {
     DOGGED_RETURN_IF_ERROR(
         CheckMap(program, use.array, use.map, c.domain.size(), where));
+    DOGGED_RETURN_IF_ERROR(CheckGather(use, c.domain, where));
   }
   return absl::OkStatus();
 }
@@ -391,6 +434,62 @@ std::string Program::TaskText(const Task& task) const {
     return absl::StrCat("class", task.task_class, task.index.ToString());
   }
   return absl::StrCat(ClassOf(task).name, task.index.ToString());
+}
+
+IndexVector Use::IndexOf(const IndexVector& task) const {
+  IndexVector out = Apply(map, task);
+  if (gather == nullptr) return out;
+  const int64_t place = gather->PlaceOf(task);
+  DOGGED_CHECK(place >= 0) << "a task beyond its table";
+  for (const Gather::Table& table : gather->tables) {
+    const int64_t value = table.values[static_cast<size_t>(place)];
+    // Only a damaged job reads there: as little as any label that is not made.
+    if (value == Gather::kNone) {
+      out[table.position] = 2 * Gather::kValueMax;
+    } else {
+      out[table.position] += value;
+    }
+  }
+  return out;
+}
+
+bool Program::HasGathers() const {
+  return std::any_of(classes.begin(), classes.end(), [](const TaskClass& c) {
+    return std::any_of(c.uses.begin(), c.uses.end(),
+                       [](const Use& use) { return use.gather != nullptr; });
+  });
+}
+
+// A list of class, use and tables, and -1 at its end.
+void Program::EncodeGathers(Encoder& out) const {
+  for (size_t c = 0; c < classes.size(); ++c) {
+    for (size_t u = 0; u < classes[c].uses.size(); ++u) {
+      const auto& gather = classes[c].uses[u].gather;
+      if (gather == nullptr) continue;
+      out.PutSigned(static_cast<int64_t>(c));
+      out.PutSigned(static_cast<int64_t>(u));
+      gather->Encode(out);
+    }
+  }
+  out.PutSigned(-1);
+}
+
+absl::Status Program::DecodeGathers(Decoder& in) {
+  while (in.ok()) {
+    const int64_t c = in.GetSigned();
+    if (c == -1) break;
+    const int64_t u = in.GetSigned();
+    if (!InRange(c, classes.size()) ||
+        !InRange(u, classes[static_cast<size_t>(c)].uses.size())) {
+      in.Fail();
+      break;
+    }
+    Use& use = classes[static_cast<size_t>(c)].uses[static_cast<size_t>(u)];
+    if (use.gather != nullptr) in.Fail();
+    use.gather = std::make_shared<const Gather>(Gather::Decode(in));
+  }
+  DOGGED_RETURN_IF_ERROR(in.status("program"));
+  return Validate();
 }
 
 void Program::Encode(Encoder& out) const {

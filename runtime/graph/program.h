@@ -8,6 +8,7 @@
 #define DOGGED_RUNTIME_GRAPH_PROGRAM_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "runtime/base/value.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/domain.h"
+#include "runtime/graph/gather.h"
 #include "runtime/graph/task.h"
 
 namespace dogged {
@@ -44,11 +46,20 @@ struct Create {
   AffineMap map;
 };
 
-// A label that a task requires, where `guard` holds.
+// A label that a task requires, where `guard` holds. With tables, `map` is the
+// affine part of its index.
 struct Use {
   int32_t array = 0;
   AffineMap map;
   Guard guard;
+  std::shared_ptr<const Gather> gather = nullptr;  // null: there is no table
+
+  // The label's index, of a task at which the guard holds.
+  IndexVector IndexOf(const IndexVector& task) const;
+  // Entry `position` of the index is no affine form.
+  bool IsGathered(size_t position) const {
+    return gather != nullptr && gather->Has(static_cast<int>(position));
+  }
 };
 
 struct TaskClass {
@@ -170,10 +181,17 @@ struct Program {
   std::string LabelText(const Label& label) const;
   std::string TaskText(const Task& task) const;
 
-  // Equal programs give equal bytes.
+  // Some use has tables.
+  bool HasGathers() const;
+
+  // Equal programs give equal bytes. Without tables, which Job encodes behind
+  // them.
   void Encode(Encoder& out) const;
   // A program that Validate() accepts, or kInvalidArgument.
   static absl::StatusOr<Program> Decode(Decoder& in);
+  void EncodeGathers(Encoder& out) const;
+  // Adds what EncodeGathers() wrote of this program. Errors: as Decode().
+  absl::Status DecodeGathers(Decoder& in);
 };
 
 }  // namespace dogged

@@ -2,23 +2,47 @@
 
 namespace dogged {
 
+namespace {
+
+EntryIndex::Entries NumbersOf(const AffineMap& map) {
+  EntryIndex::Entries out;
+  for (const AffineExpr& entry : map) {
+    out.push_back(entry.IsConstant() ? std::optional(entry.constant)
+                                     : std::nullopt);
+  }
+  return out;
+}
+
+}  // namespace
+
 Relations::Relations(const Program& program) : program_(&program) {
   creators_.resize(program.arrays.size());
   consumers_.resize(program.arrays.size());
+  std::vector<std::vector<EntryIndex::Entries>> made(program.arrays.size());
+  std::vector<std::vector<EntryIndex::Entries>> read(program.arrays.size());
   for (size_t c = 0; c < program.classes.size(); ++c) {
     const TaskClass& task_class = program.classes[c];
     for (const Create& create : task_class.creates) {
       creators_[create.array].push_back(
           {.task_class = static_cast<int32_t>(c),
            .inverse = InverseMap(create.map, task_class.domain)});
+      made[create.array].push_back(NumbersOf(create.map));
     }
     for (size_t u = 0; u < task_class.uses.size(); ++u) {
       const Use& use = task_class.uses[u];
       consumers_[use.array].push_back(
           {.task_class = static_cast<int32_t>(c),
            .use = static_cast<int>(u),
-           .inverse = InverseMap(use.map, task_class.domain, &use.guard)});
+           .inverse = UseInverse(use, task_class.domain)});
+      read[use.array].push_back(NumbersOf(use.map));
+      for (size_t i = 0; i < use.map.size(); ++i) {
+        if (use.IsGathered(i)) read[use.array].back()[i] = std::nullopt;
+      }
     }
+  }
+  for (size_t a = 0; a < program.arrays.size(); ++a) {
+    creators_by_entry_.emplace_back(made[a]);
+    consumers_by_entry_.emplace_back(read[a]);
   }
   for (const ResultSet& set : program.results) {
     results_.emplace_back(set.map, set.domain);
@@ -27,7 +51,11 @@ Relations::Relations(const Program& program) : program_(&program) {
 
 std::optional<Task> Relations::ProducerOf(const Label& label) const {
   std::optional<Task> out;
-  for (const Creator& creator : creators_[label.array]) {
+  const auto& creators = creators_[label.array];
+  const EntryIndex& by_entry = creators_by_entry_[label.array];
+  for (int64_t k = by_entry.Next(label.index, 0); k < std::ssize(creators);
+       k = by_entry.Next(label.index, k + 1)) {
+    const Creator& creator = creators[static_cast<size_t>(k)];
     creator.inverse.ForEach(label.index, [&](const IndexVector& index) {
       out = Task{.task_class = creator.task_class, .index = index};
       return false;
@@ -45,7 +73,7 @@ void Relations::ForEachRequired(
     const Use& use = c.uses[u];
     if (!use.guard.Holds(task.index)) continue;
     visit(static_cast<int>(u),
-          Label{.array = use.array, .index = Apply(use.map, task.index)});
+          Label{.array = use.array, .index = use.IndexOf(task.index)});
   }
 }
 
@@ -75,7 +103,10 @@ Label Relations::FirstCreated(const Task& task) const {
 bool Relations::ForEachConsumer(
     const Label& label,
     absl::FunctionRef<bool(const Task& task, int use)> visit) const {
-  for (const Consumer& consumer : ConsumersOf(label.array)) {
+  const auto& consumers = ConsumersOf(label.array);
+  for (size_t k = NextConsumer(label, 0); k < consumers.size();
+       k = NextConsumer(label, k + 1)) {
+    const Consumer& consumer = consumers[k];
     Task task{.task_class = consumer.task_class};
     const bool go_on =
         consumer.inverse.ForEach(label.index, [&](const IndexVector& index) {

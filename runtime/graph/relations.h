@@ -13,8 +13,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "runtime/base/label.h"
+#include "runtime/graph/entry_index.h"
 #include "runtime/graph/inverse_map.h"
 #include "runtime/graph/program.h"
+#include "runtime/graph/use_inverse.h"
 
 namespace dogged {
 
@@ -32,7 +34,7 @@ class Relations {
   }
 
   // The task that creates `label`; none if no task does. O(classes that
-  // create the array).
+  // create the array and have no other number where the label has its own).
   std::optional<Task> ProducerOf(const Label& label) const;
 
   // Calls visit(position of the use, label) for each label that `task`
@@ -54,11 +56,18 @@ class Relations {
   struct Consumer {
     int32_t task_class;
     int use;
-    InverseMap inverse;  // the use's guard included
+    UseInverse inverse;  // the use's guard included
   };
   // All of them; ForEachConsumer() goes through them in this order.
   const std::vector<Consumer>& ConsumersOf(int32_t array) const {
     return consumers_[array];
+  }
+  // Position of the first of them from `at` on that may have a task which
+  // requires `label`; their number if there is none.
+  size_t NextConsumer(const Label& label, size_t at) const {
+    return static_cast<size_t>(
+        consumers_by_entry_[static_cast<size_t>(label.array)].Next(
+            label.index, static_cast<int64_t>(at)));
   }
   // Calls visit(task, use) for each task that requires `label`, once per use,
   // until it returns false; then returns false itself.
@@ -86,6 +95,8 @@ class Relations {
   const Program* program_;
   std::vector<std::vector<Creator>> creators_;    // by array
   std::vector<std::vector<Consumer>> consumers_;  // by array
+  std::vector<EntryIndex> creators_by_entry_;     // by array
+  std::vector<EntryIndex> consumers_by_entry_;    // by array
   std::vector<InverseMap> results_;               // by result set
 };
 

@@ -171,7 +171,7 @@ class TrafficCounter {
   void AddUsesOf(const TaskClass& c, const IndexVector& index, size_t task) {
     for (const Use& use : c.uses) {
       if (!use.guard.Holds(index)) continue;
-      const auto label = labels_.find({use.array, Apply(use.map, index)});
+      const auto label = labels_.find({use.array, use.IndexOf(index)});
       if (label == labels_.end()) continue;
       AddReader(task_keys_[task], label->second);
       edges_.emplace_back(label->second.task, task);

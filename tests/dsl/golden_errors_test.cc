@@ -17,6 +17,7 @@
 #include "dsl/check/check.h"
 #include "dsl/compile.h"
 #include "dsl/isl/analysis_isl.h"
+#include "dsl/lower/index_tables.h"
 #include "dsl/text/explain.h"
 #include "dsl/text/include.h"
 #include "dsl/text/parser.h"
@@ -97,6 +98,7 @@ std::string Diagnose(const std::string& name, const std::string& text) {
   if (!diagnostics.HasErrors()) {
     CheckedProgram program =
         Check(tree, Options(Split(text).args), diagnostics);
+    FillTables({}, GivenBy::kFlags, program, diagnostics);
     AnalyzeWithIsl(program, diagnostics);
   }
   return diagnostics.ToString();

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/check/check.h"
 #include "dsl/isl/analysis_isl.h"
+#include "dsl/lower/index_tables.h"
 #include "dsl/text/format.h"
 #include "dsl/text/include.h"
 #include "dsl/text/parser.h"
@@ -106,6 +107,7 @@ TEST(MutationTest, DamagedProgramsAreDiagnosed) {
       CheckOptions options;
       options.assume_input_files = true;
       CheckedProgram program = Check(tree, options, diagnostics);
+      FillTables({}, GivenBy::kFlags, program, diagnostics);
       if (!diagnostics.HasErrors()) AnalyzeWithIsl(program, diagnostics);
     }
     const std::string said = diagnostics.ToString();

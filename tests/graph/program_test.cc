@@ -2,6 +2,7 @@
 // Method: one breakage a case; every truncation of the bytes; bit flips.
 #include "runtime/graph/program.h"
 
+#include <memory>
 #include <set>
 #include <string>
 
@@ -46,6 +47,61 @@ TEST(Program, RoundTripsThroughBytes) {
   EXPECT_EQ(back->program.TaskText({0, {1, 2}}), "step(1)(2)");
 }
 
+// A wavefront whose second use reads row table[j].
+Program Gathering(int64_t n, int64_t first) {
+  Program out = Wavefront(n);
+  auto gather = std::make_shared<Gather>();
+  gather->dims = {1};
+  gather->lower = {0};
+  gather->extents = {n};
+  gather->tables = {{.position = 1, .values = {}}};
+  for (int64_t j = 0; j < n; ++j) {
+    gather->tables[0].values.push_back(j == 0 ? Gather::kNone : first - j);
+  }
+  Use& use = out.classes[0].uses[1];
+  use.map[1] = AffineExpr();
+  use.gather = std::move(gather);
+  return out;
+}
+
+TEST(Program, TablesRoundTripAndCountForTheName) {
+  const Job job{.program = Gathering(5, 3), .source = "text"};
+  EXPECT_TRUE(job.program.Validate().ok());
+  const std::string bytes = job.Encode();
+  const auto back = Job::Decode(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->Encode(), bytes);
+  EXPECT_EQ(*back->program.classes[0].uses[1].gather,
+            *job.program.classes[0].uses[1].gather);
+  EXPECT_NE((Job{.program = Gathering(5, 4), .source = "text"}).Encode(),
+            bytes);
+  // Agents of the release before read what has no tables.
+  EXPECT_EQ(bytes.substr(0, 12), "dogged-job-6");
+  EXPECT_EQ((Job{.program = Wavefront(5)}).Encode().substr(0, 12),
+            "dogged-job-5");
+}
+
+TEST(Program, TablesThatDoNotFitAreRefused) {
+  const auto expect_refused = [](const char* what, auto change) {
+    Program program = Gathering(5, 3);
+    Use& use = program.classes[0].uses[1];
+    auto gather = std::make_shared<Gather>(*use.gather);
+    change(*gather);
+    use.gather = std::move(gather);
+    EXPECT_FALSE(program.Validate().ok()) << what;
+    Encoder out;
+    program.Encode(out);
+    program.EncodeGathers(out);
+  };
+  expect_refused("index", [](Gather& g) { g.dims = {2}; });
+  expect_refused("position", [](Gather& g) { g.tables[0].position = 2; });
+  expect_refused("length", [](Gather& g) { g.tables[0].values.pop_back(); });
+  expect_refused("none", [](Gather& g) { g.tables.clear(); });
+  expect_refused("box", [](Gather& g) { g.lower = {1}; });
+  expect_refused("twice", [](Gather& g) { g.tables.push_back(g.tables[0]); });
+  expect_refused("size", [](Gather& g) { g.extents = {int64_t{1} << 40}; });
+}
+
 // The hash of the bytes is a job's name, and finds its values again.
 TEST(Job, IsNamedByAllThatDecidesBits) {
   Job job{.program = Wavefront(5), .source = "text"};
@@ -67,17 +123,20 @@ TEST(Job, IsNamedByAllThatDecidesBits) {
 }
 
 TEST(Program, TruncatedOrChangedBytesNeverCrash) {
-  const std::string bytes = Job{.program = Wavefront(5)}.Encode();
-  for (size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(Job::Decode(absl::string_view(bytes).substr(0, size)).ok());
-  }
-  Rng rng(1);
-  for (int i = 0; i < 5000; ++i) {
-    std::string changed = bytes;
-    const auto at =
-        static_cast<size_t>(rng.Below(static_cast<int64_t>(bytes.size())));
-    changed[at] = static_cast<char>(rng.Next());
-    (void)Job::Decode(changed);  // any answer, but an answer
+  for (const bool has_tables : {false, true}) {
+    const Job job{.program = has_tables ? Gathering(5, 3) : Wavefront(5)};
+    const std::string bytes = job.Encode();
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_FALSE(Job::Decode(absl::string_view(bytes).substr(0, size)).ok());
+    }
+    Rng rng(1);
+    for (int i = 0; i < 5000; ++i) {
+      std::string changed = bytes;
+      const auto at =
+          static_cast<size_t>(rng.Below(static_cast<int64_t>(bytes.size())));
+      changed[at] = static_cast<char>(rng.Next());
+      (void)Job::Decode(changed);  // any answer, but an answer
+    }
   }
 }
 

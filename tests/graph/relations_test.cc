@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "runtime/base/random.h"
 #include "runtime/graph/builder.h"
+#include "runtime/graph/entry_index.h"
+#include "runtime/graph/use_inverse.h"
 
 namespace dogged {
 namespace {
@@ -227,6 +232,119 @@ TEST(Relations, ProducerRequiresAndConsumersAreInverse) {
   }
   EXPECT_FALSE(relations.ProducerOf({0, {7, 1}}).has_value());
   EXPECT_FALSE(relations.ProducerOf({0, {3, 4}}).has_value());
+}
+
+// A use with tables is the inverse of what it reads, in whole and in parts.
+TEST(UseInverse, IsExactForRandomTables) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    const int dims = 1 + static_cast<int>(rng.Below(3));
+    const int rank = 1 + static_cast<int>(rng.Below(3));
+    std::vector<Domain::Range> ranges;
+    for (int d = 0; d < dims; ++d) {
+      const int64_t lower = rng.Below(3) - 1;
+      ranges.push_back({std::string(1, static_cast<char>('i' + d)), lower,
+                        lower + rng.Below(5)});
+    }
+    Domain domain = Domain::Box(ranges);
+    if (dims > 1 && rng.Below(2) == 0) domain.dimensions[1].upper = {{I(0, 2)}};
+    Use use;
+    if (rng.Below(2) == 0) use.guard = {{{{.expr = I(0)}}}};
+    for (int r = 0; r < rank; ++r) {
+      AffineExpr entry = AffineExpr::Constant(rng.Below(3));
+      if (rng.Below(2) == 0) {
+        entry = entry + I(static_cast<int>(rng.Below(dims)));
+      }
+      use.map.push_back(entry);
+    }
+    auto gather = std::make_shared<Gather>();
+    for (int d = 0; d < dims; ++d) {
+      if (rng.Below(2) == 0) continue;
+      gather->dims.push_back(d);
+      gather->lower.push_back(ranges[d].lower - 1);
+      // A triangle may reach beyond its box.
+      gather->extents.push_back(12);
+    }
+    for (int r = 0; r < rank; ++r) {
+      if (r > 0 && rng.Below(2) == 0) continue;
+      Gather::Table& table = gather->tables.emplace_back();
+      table.position = r;
+      for (int64_t p = 0; p < gather->PlaceCount(); ++p) {
+        table.values.push_back(rng.Below(4));
+      }
+    }
+    use.gather = gather;
+    ASSERT_TRUE(UseInverse::Fits(use, domain));
+    const UseInverse inverse(use, domain);
+    std::map<IndexVector, std::set<IndexVector>> expected;
+    domain.ForEach([&](const IndexVector& task) {
+      if (use.guard.Holds(task)) expected[use.IndexOf(task)].insert(task);
+      return true;
+    });
+    for (const auto& [label, tasks] : expected) {
+      std::set<IndexVector> found;
+      inverse.ForEach(label, [&](const IndexVector& task) {
+        EXPECT_TRUE(found.insert(task).second);
+        return true;
+      });
+      EXPECT_EQ(found, tasks) << label.ToString();
+      EXPECT_EQ(inverse.Count(label), std::ssize(tasks));
+      EXPECT_TRUE(!inverse.IsInjective() || tasks.size() == 1u);
+      std::set<IndexVector> in_parts;
+      for (int64_t part = 0; part < inverse.PartCount(label); ++part) {
+        inverse.PartOf(label, part).ForEach([&](const IndexVector& task) {
+          EXPECT_TRUE(in_parts.insert(task).second);
+          EXPECT_EQ(inverse.PartWith(label, task), part);
+          return true;
+        });
+      }
+      EXPECT_EQ(in_parts, tasks) << label.ToString();
+    }
+    IndexVector beyond;
+    for (int r = 0; r < rank; ++r) beyond.push_back(1000);
+    EXPECT_EQ(inverse.Count(beyond), 0);
+  }
+}
+
+// It leaves out no map that has the image, and goes by its numbers.
+TEST(EntryIndex, FindsEveryMapThatCanHaveAnImage) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    std::vector<EntryIndex::Entries> maps;
+    const int64_t count = rng.Below(60);
+    for (int64_t k = 0; k < count; ++k) {
+      EntryIndex::Entries& map = maps.emplace_back();
+      for (int e = 0; e < 2; ++e) {
+        map.push_back(rng.Below(3) == 0 ? std::nullopt
+                                        : std::optional(rng.Below(5)));
+      }
+    }
+    const EntryIndex index(maps);
+    for (int64_t a = 0; a < 6; ++a) {
+      for (int64_t b = 0; b < 6; ++b) {
+        std::set<int64_t> found;
+        for (int64_t k = index.Next({a, b}, 0); k < count;
+             k = index.Next({a, b}, k + 1)) {
+          found.insert(k);
+        }
+        for (int64_t k = 0; k < count; ++k) {
+          if (maps[k][0].value_or(a) != a || maps[k][1].value_or(b) != b) {
+            continue;
+          }
+          EXPECT_TRUE(found.contains(k)) << a << " " << b << " " << k;
+        }
+      }
+    }
+  }
+  // With an entry that is another number in each there is one to look at.
+  std::vector<EntryIndex::Entries> apart;
+  for (int64_t k = 0; k < 100; ++k) apart.push_back({std::nullopt, k});
+  const EntryIndex index(apart);
+  EXPECT_EQ(index.Next({7, 42}, 0), 42);
+  EXPECT_EQ(index.Next({7, 42}, 43), 100);
+  EXPECT_EQ(index.Next({7, 200}, 0), 100);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::optional<PointCost> PointCostOf(const Program& program, int workers) {
     const auto further = static_cast<double>(c.uses.size() - 1);
     const auto shared = std::count_if(
         c.uses.begin(), c.uses.end(),
-        [&c](const Use& use) { return dsl::IsSharedRead(c.domain, use.map); });
+        [&c](const Use& use) { return dsl::IsSharedRead(c.domain, use); });
     out.in_one_process +=
         tasks * further * kFurtherUse / std::sqrt(std::max(workers, 1));
     out.on_agents +=

@@ -29,7 +29,10 @@ int64_t SpanOf(const Program& program) {
       const Array& made = program.arrays[create.array];
       for (const Use& use : task_class.uses) {
         const Array& read = program.arrays[use.array];
-        if (made.version_index < 0 || read.version_index < 0) continue;
+        if (made.version_index < 0 || read.version_index < 0 ||
+            use.IsGathered(static_cast<size_t>(read.version_index))) {
+          continue;
+        }
         const AffineExpr ahead =
             create.map[made.version_index] - use.map[read.version_index];
         if (ahead.IsConstant()) span = std::max(span, ahead.constant);
