@@ -72,17 +72,15 @@ std::vector<Dependence> TaskOrder::Dependences() const {
   std::vector<Dependence> out;
   for (size_t k = 0; k < proof_.tasks.size(); ++k) {
     for (size_t u = 0; u < proof_.tasks[k].uses.size(); ++u) {
-      const CheckedRef& ref = proof_.program.tasks[k].uses[u].ref;
+      const CheckedUse& use = proof_.program.tasks[k].uses[u];
       const isl::set read = proof_.tasks[k].uses[u].range();
       for (size_t l = 0; l < proof_.tasks.size(); ++l) {
         for (size_t c = 0; c < proof_.tasks[l].creates.size(); ++c) {
-          if (proof_.program.tasks[l].creates[c].ref.array != ref.array)
+          if (proof_.program.tasks[l].creates[c].ref.array != use.ref.array)
             continue;
           const isl::set both =
               read.intersect(proof_.tasks[l].creates[c].range());
-          if (!both.is_empty()) {
-            out.push_back({k, l, &proof_.program.tasks[k].uses[u]});
-          }
+          if (!both.is_empty()) out.push_back({k, l, &use});
         }
       }
     }

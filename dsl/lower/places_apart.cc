@@ -110,6 +110,16 @@ std::optional<PointClass> AtPlace(const PointClass& c, const PlaceBox& box,
     if (out.needed) SetIndex(d, task[d], *out.needed);
   }
   if (out.domain.Count() == 0) return std::nullopt;
+  // Labels at a number, as if the program said so.
+  const auto with_numbers = [&](AffineMap& map) {
+    for (AffineExpr& entry : map) {
+      for (const int32_t d : box.dims) {
+        entry.constant += std::exchange(entry.coefficients[d], 0) * task[d];
+      }
+    }
+  };
+  for (Create& create : out.creates) with_numbers(create.map);
+  for (Use& use : out.uses) with_numbers(use.map);
   for (Use& use : out.uses) {
     if (use.gather == nullptr) continue;
     const auto at = static_cast<size_t>(use.gather->PlaceOf(task));

@@ -1,6 +1,6 @@
 // KeyTraffic: the work of each affinity key of a job, and the labels that keys
-// send one another. Made from a program (runtime/graph/traffic.h), read by the
-// choice of a layout (kvstore/placement/layouts.h). Plain data.
+// send one another. Made from a program (runtime/graph/keys/traffic.h), read by
+// the choice of a layout (kvstore/placement/layouts.h). Plain data.
 #ifndef DOGGED_RUNTIME_BASE_KEY_TRAFFIC_H_
 #define DOGGED_RUNTIME_BASE_KEY_TRAFFIC_H_
 

@@ -17,7 +17,6 @@
 #include "runtime/exec/leaves.h"
 #include "runtime/exec/needed.h"
 #include "runtime/exec/spin_lock.h"
-#include "runtime/graph/consumer_cursor.h"
 #include "runtime/graph/relations.h"
 
 namespace dogged {

@@ -8,8 +8,8 @@
 
 #include "gmock/gmock.h"
 #include "runtime/agent/agent.h"
-#include "runtime/graph/affinity.h"
-#include "runtime/graph/traffic.h"
+#include "runtime/graph/keys/affinity.h"
+#include "runtime/graph/keys/traffic.h"
 #include "runtime/job/job_run.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/event_queue.h"

@@ -1,6 +1,6 @@
 // Aim: keys and their tasks are counted as if all tasks were gone through.
 // Method: programs whose tasks are enumerated, of random domains too.
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 
 #include <map>
 

@@ -1,13 +1,13 @@
 // Aim: the traffic of a program is what its tasks require of others' keys, no
 // more and no less. Method: programs small enough to go through by hand or by
 // the relations.
-#include "runtime/graph/traffic.h"
+#include "runtime/graph/keys/traffic.h"
 
 #include <map>
 #include <set>
 
 #include "gmock/gmock.h"
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 #include "runtime/graph/relations.h"
 #include "tests/sim/programs.h"
 

@@ -10,8 +10,8 @@
 #include "kvstore/placement/layouts.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
-#include "runtime/graph/affinity.h"
-#include "runtime/graph/traffic.h"
+#include "runtime/graph/keys/affinity.h"
+#include "runtime/graph/keys/traffic.h"
 
 namespace dogged {
 namespace {

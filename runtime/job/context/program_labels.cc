@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/graph/affine.h"
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 #include "runtime/graph/program.h"
 #include "runtime/graph/task.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 
 namespace dogged {
 namespace {

@@ -23,7 +23,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 #include "tests/dsl/compile_tools.h"
 #include "tests/dsl/repeat_tools.h"
 

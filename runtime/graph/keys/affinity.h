@@ -1,7 +1,7 @@
 // Affinity: which labels have one key, and so one home; and how much of the
 // work each key has.
-#ifndef DOGGED_RUNTIME_GRAPH_AFFINITY_H_
-#define DOGGED_RUNTIME_GRAPH_AFFINITY_H_
+#ifndef DOGGED_RUNTIME_GRAPH_KEYS_AFFINITY_H_
+#define DOGGED_RUNTIME_GRAPH_KEYS_AFFINITY_H_
 
 #include <cstdint>
 #include <vector>
@@ -34,4 +34,4 @@ std::vector<KeyTasks> TasksByKey(const Program& program, int64_t keys_max);
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_GRAPH_AFFINITY_H_
+#endif  // DOGGED_RUNTIME_GRAPH_KEYS_AFFINITY_H_

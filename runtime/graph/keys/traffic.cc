@@ -1,4 +1,4 @@
-#include "runtime/graph/traffic.h"
+#include "runtime/graph/keys/traffic.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +12,8 @@
 #include "absl/container/inlined_vector.h"
 #include "runtime/base/division.h"
 #include "runtime/base/label.h"
-#include "runtime/graph/affinity.h"
 #include "runtime/graph/index_range.h"
+#include "runtime/graph/keys/affinity.h"
 #include "runtime/graph/saturating.h"
 
 namespace dogged {

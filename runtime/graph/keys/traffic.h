@@ -1,7 +1,7 @@
 // Traffic of a program: which keys send labels to which, found by going through
 // its tasks once. Pure.
-#ifndef DOGGED_RUNTIME_GRAPH_TRAFFIC_H_
-#define DOGGED_RUNTIME_GRAPH_TRAFFIC_H_
+#ifndef DOGGED_RUNTIME_GRAPH_KEYS_TRAFFIC_H_
+#define DOGGED_RUNTIME_GRAPH_KEYS_TRAFFIC_H_
 
 #include <cstdint>
 
@@ -27,4 +27,4 @@ KeyTraffic TrafficOf(const Program& program, int64_t keys_max, int stages,
 
 }  // namespace dogged
 
-#endif  // DOGGED_RUNTIME_GRAPH_TRAFFIC_H_
+#endif  // DOGGED_RUNTIME_GRAPH_KEYS_TRAFFIC_H_

@@ -177,7 +177,8 @@ task butterfly
   for s = 1:L  i = 0:N-1
   using
     a(s-1)(i) as x
-    a(s-1)(i + int64(pow(2, s-1)*(i % int64(pow(2, s)) < pow(2, s-1) ? 1 : -1))) as y
+    a(s-1)(i + int64(pow(2, s-1)*
+                     (i % int64(pow(2, s)) < pow(2, s-1) ? 1 : -1))) as y
   code
     o = i % int64(pow(2, s)) < pow(2, s-1) ? x + y : y - x
   end code

@@ -1,4 +1,4 @@
-#include "runtime/graph/affinity.h"
+#include "runtime/graph/keys/affinity.h"
 
 #include <algorithm>
 #include <iterator>
