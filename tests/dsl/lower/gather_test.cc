@@ -344,6 +344,13 @@ result depth(:)
   std::string ring = text;
   ring.replace(ring.find("(i - 1)/2"), 9, "i == 1 ? 7 : i - 1");
   EXPECT_THAT(ErrorOf(ring, Options()), HasSubstr("tasks wait for each other"));
+  // The affine part alone would be an order.
+  std::string itself = text;
+  itself.replace(itself.find("(i - 1)/2"), 9, "1");
+  itself.replace(itself.find("depth(parent(i))"), 16,
+                 "depth(i - 1 + parent(i))");
+  EXPECT_THAT(ErrorOf(itself, Options()),
+              HasSubstr("tasks wait for each other"));
 }
 
 }  // namespace
