@@ -315,6 +315,19 @@ TEST(Cuts, ABusyAgentMakesNoneAtOnce) {
   EXPECT_THAT(one.Published(), IsEmpty());
 }
 
+TEST(Cuts, WithoutThemNothingIsSaidOfWorkAtRisk) {
+  OneDictionary with({.replicas = 2, .cut_bytes_min = 0});
+  OneDictionary without({.replicas = 1, .cut_bytes_min = 0});
+  for (OneDictionary* one : {&with, &without}) {
+    one->producers.is_busy = true;
+    one->Bind(Row(kMine, 3), 1);
+    one->Pass(absl::Milliseconds(200));
+    one->Pass(absl::Milliseconds(200));
+  }
+  EXPECT_GE(with.at_risk_ms(), 200);
+  EXPECT_EQ(without.at_risk_ms(), 0);
+}
+
 // A tenth of a link is for agents that have work; the end of a job is not.
 TEST(Cuts, ResultsOfAnAgentThatIsThroughWaitForNothing) {
   constexpr int64_t kBytes = 10 << 20;
