@@ -120,6 +120,7 @@ class OneDictionary {
     int64_t generation_interval = 1000;
     int64_t cut_bytes_min = LabelLimits{}.cut_bytes_min;
     std::vector<AgentId> members = {kSelf, kPeer};
+    Lending* lending = nullptr;  // outlives it
   };
   explicit OneDictionary(const Options& options)
       : limits_{.generation_interval = options.generation_interval,
@@ -131,7 +132,7 @@ class OneDictionary {
                  .forward = true,
                  .limits = limits_,
                  .relations = relations_,
-                 .lending = nullptr,
+                 .lending = options.lending,
                  .stats = stats_,
                  .messenger =
                      JobMessenger({.self = kSelf, .job = JobId(7)},
@@ -190,8 +191,10 @@ class OneDictionary {
     Check();
   }
   void Publish(AgentId from, const Label& label, double number) {
-    dictionary_.replication.HandlePublish({now_, out_}, from,
-                                          {label, ValueOf(number)});
+    PublishValue(from, label, ValueOf(number));
+  }
+  void PublishValue(AgentId from, const Label& label, const Value& value) {
+    dictionary_.replication.HandlePublish({now_, out_}, from, {label, value});
     Check();
   }
   void Announce(AgentId from, const Label& label, double number) {
@@ -249,6 +252,15 @@ class OneDictionary {
       if (message.kind != static_cast<uint8_t>(kind)) continue;
       auto some = decode(message.body.view()).value();
       all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }
+  std::vector<LendBody> Lent() {
+    std::vector<LendBody> all;
+    for (const Outbox::OutgoingMessage& message : Take()) {
+      if (message.kind == static_cast<uint8_t>(LabelMessage::kLend)) {
+        all.push_back(DecodeLend(message.body.view()).value());
+      }
     }
     return all;
   }
