@@ -122,16 +122,17 @@ bool Lending::MayLend(AgentId reader) const {
          it->second.arena != nullptr;
 }
 
+bool Lending::HasRoomFor(int64_t bytes) const {
+  return options_.lent_bytes_max == 0 ||
+         lent_bytes_ + bytes <= options_.lent_bytes_max;
+}
+
 std::optional<Loan> Lending::Lend(AgentId reader, const Value& value) {
   if (!MayLend(reader) || value.IsSpilled() || value.IsView()) {
     return std::nullopt;
   }
   const std::optional<int64_t> offset = memory_.OffsetOf(value.data());
-  if (!offset.has_value()) return std::nullopt;
-  if (options_.lent_bytes_max > 0 &&
-      lent_bytes_ + value.bytes() > options_.lent_bytes_max) {
-    return std::nullopt;
-  }
+  if (!offset.has_value() || !HasRoomFor(value.bytes())) return std::nullopt;
   Reader& lent = peers_.find(reader)->second.reader;
   const uint64_t number = lent.next_number++;
   lent.loans.emplace(number, value);

@@ -92,6 +92,8 @@ class Lending {
   std::optional<Loan> Lend(AgentId reader, const Value& value);
   // Values of the arena may be lent to `reader`, as far as is known now.
   bool MayLend(AgentId reader) const;
+  // So many bytes more may be lent.
+  bool HasRoomFor(int64_t bytes) const;
   // The value lent by `owner`; none if the loan is old, or malformed.
   Value Borrow(AgentId owner, const Loan& loan);
 

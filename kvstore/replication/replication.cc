@@ -281,9 +281,11 @@ void Replication::SendCut(const Pass& pass) {
     SendCopyOf(pass, *label);
     ++taken;
   }
-  const absl::Duration at_risk = cuts_.AtRisk();
-  job_.stats.at_risk_ms =
-      std::max(job_.stats.at_risk_ms, absl::ToInt64Milliseconds(at_risk));
+  // Without copies of all that is in use no cut says what a loss costs.
+  if (job_.replicas > 1) {
+    job_.stats.at_risk_ms = std::max(job_.stats.at_risk_ms,
+                                     absl::ToInt64Milliseconds(cuts_.AtRisk()));
+  }
   if (cut_queue_.IsCutting()) {
     pass.out.WakeAt(cuts_.NextRoom());
   } else if (cut_queue_.waiting_count() > 0) {

@@ -1,5 +1,6 @@
 #include "kvstore/replication/value_sender.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,7 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   targets.erase(job_.self);
   // To more of them it goes by others.
   if (targets.size() == 1) out.WakeEarly(*targets.begin());
+  if (MayLendCopy(targets, entry->value)) entry->value = entry->value.Copy();
   for (auto it = targets.begin();
        job_.lending != nullptr && it != targets.end();) {
     const std::optional<Loan> loan = job_.lending->Lend(*it, entry->value);
@@ -65,6 +67,16 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   }
   job_.messenger.SendToAll(std::move(targets), LabelMessage::kPublish, body,
                            out, tag);
+}
+
+bool ValueSender::MayLendCopy(const std::set<AgentId>& targets,
+                              const Value& value) const {
+  const Lending* const lending = job_.lending;
+  return lending != nullptr && value.IsView() &&
+         lending->HasRoomFor(value.bytes()) &&
+         std::any_of(targets.begin(), targets.end(), [lending](AgentId agent) {
+           return lending->MayLend(agent);
+         });
 }
 
 void ValueSender::SendDeferred(const Pass& pass) {

@@ -48,6 +48,10 @@ class ValueSender {
   void CopyOrphans(int64_t bytes_max);
 
  private:
+  // `value` is borrowed, so that only a copy can be lent, and one of `targets`
+  // could read that where it lies.
+  bool MayLendCopy(const std::set<AgentId>& targets, const Value& value) const;
+
   LabelContext& job_;
   LabelTable& labels_;
   ConflictCheck& conflicts_;

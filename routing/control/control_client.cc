@@ -163,10 +163,21 @@ absl::Status ControlClient::SendSealed(PolledPatience& patience) {
   return absl::OkStatus();
 }
 
+size_t ControlClient::MissingBytes() {
+  const absl::StatusOr<FrameHeader> header = FrameHeader::Decode(received_);
+  if (!header.ok() || header->is_partial) return 0;
+  const auto size = static_cast<size_t>(kFrameHeaderBytes + header->body_bytes);
+  received_.reserve(size);  // growing would take twice as much, or more
+  return size - std::min(size, received_.size());
+}
+
 absl::Status ControlClient::TakeSome(PolledPatience& patience) {
   std::string bytes(kClientReadBytes, '\0');
+  const size_t missing = MissingBytes();
+  const size_t wanted =
+      missing == 0 ? bytes.size() : std::min(bytes.size(), missing);
   while (true) {
-    const ssize_t got = recv(fd_, bytes.data(), bytes.size(), 0);
+    const ssize_t got = recv(fd_, bytes.data(), wanted, 0);
     if (got > 0) {
       const auto some =
           absl::string_view(bytes).substr(0, static_cast<size_t>(got));
@@ -225,16 +236,26 @@ absl::StatusOr<ControlFrame> ControlClient::TakeFrame(bool& is_partial) {
   const int64_t size = kFrameHeaderBytes + header->body_bytes;
   is_partial = header->is_partial || std::ssize(received_) < size;
   if (is_partial) return ControlFrame();
-  ControlFrame frame{header->type, Bytes(received_.substr(kFrameHeaderBytes,
-                                                          header->body_bytes))};
+  ControlFrame frame{header->type, TakeBody(header->body_bytes)};
   if (const absl::Status intact = header->Check(frame.body.view());
       !intact.ok()) {
     return absl::UnavailableError(
         absl::StrCat(address_, ": ", intact.message()));
   }
-  received_.erase(0, size);
   DOGGED_RETURN_IF_ERROR(RefusalOf(frame));
   return frame;
+}
+
+Bytes ControlClient::TakeBody(int64_t bytes) {
+  const auto size = static_cast<size_t>(kFrameHeaderBytes + bytes);
+  if (size < kClientReadBytes) {
+    Bytes body(received_.substr(kFrameHeaderBytes, static_cast<size_t>(bytes)));
+    received_.erase(0, size);
+    return body;
+  }
+  std::string rest = received_.substr(size);
+  std::swap(rest, received_);
+  return Bytes(std::move(rest)).Slice(kFrameHeaderBytes, bytes);
 }
 
 absl::Status ControlClient::RefusalOf(const ControlFrame& frame) const {

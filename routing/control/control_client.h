@@ -4,6 +4,7 @@
 #ifndef DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 #define DOGGED_ROUTING_CONTROL_CONTROL_CLIENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -80,6 +81,9 @@ class ControlClient : public ControlCaller {
   absl::StatusOr<ControlFrame> ReceiveWithin(PolledPatience& patience);
   // Sends what the channel has sealed.
   absl::Status SendSealed(PolledPatience& patience);
+  // How many bytes the frame that has begun to come still lacks; 0 while nobody
+  // knows. Makes room for all of it, and no more.
+  size_t MissingBytes();
   // Takes what is there, or waits for it.
   absl::Status TakeSome(PolledPatience& patience);
   // Its words, if the frame is a Refusal, or a hello of too far a version.
@@ -91,6 +95,9 @@ class ControlClient : public ControlCaller {
   absl::StatusOr<ControlFrame> TakeFrame(bool& is_partial);
   // The same behind hellos.
   absl::StatusOr<ControlFrame> NextFrame(bool& is_partial);
+  // The body, of so many bytes, of the frame at the front of received_, which
+  // loses that frame. A large body is not copied, nor is its memory kept.
+  Bytes TakeBody(int64_t bytes);
 
   int fd_;
   std::string address_;

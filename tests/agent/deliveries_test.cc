@@ -112,6 +112,24 @@ TEST_F(DeliveriesTest, EachClientHearsOfWhatItWants) {
   EXPECT_THAT(deliveries_.Clients(), IsEmpty());
 }
 
+// A client holds a frame and its values at a time: that is little, unless one
+// value is much.
+TEST_F(DeliveriesTest, AFrameHasAMegabyteOrOneValue) {
+  bool has_room = false;
+  deliveries_.SetRoom([&](ConnectionId) { return has_room; });
+  Want(kClient, 0, 6);
+  for (int64_t i = 0; i < 3; ++i) Add(i, 50'000);  // 0.4 MB
+  Add(3, 200'000);
+  for (int64_t i = 4; i < 6; ++i) Add(i, 50'000);
+  EXPECT_THAT(SentAt(kStart), IsEmpty());
+  has_room = true;
+  EXPECT_THAT(SentAt(kStart + Deliveries::kTogether),
+              ElementsAre(std::pair(kClient, std::vector<int64_t>{0, 1}),
+                          std::pair(kClient, std::vector<int64_t>{2}),
+                          std::pair(kClient, std::vector<int64_t>{3}),
+                          std::pair(kClient, std::vector<int64_t>{4, 5})));
+}
+
 // A client that does not read holds up no other and gets all in the end; its
 // waiting results are offered again by time.
 TEST_F(DeliveriesTest, WhatAClientDoesNotTakeWaits) {

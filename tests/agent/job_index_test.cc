@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "routing/membership/membership.h"
+#include "routing/membership/record_set.h"
 #include "runtime/agent/agent.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/background.h"
@@ -91,6 +92,35 @@ TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
     EXPECT_THAT(index.running(), IsEmpty());
     EXPECT_THAT(index.RunningOf(JobId(4)), IsEmpty());
   }
+}
+
+// An agent whose --memory has no room for the digest of results ends a job in
+// words, the client that has them all in none. Whichever of these an agent
+// hears of first, or alone from one that knows both: the results are delivered.
+TEST(JobIndex, ADeliveredEndReplacesOneInWords) {
+  JobRecord in_words = RecordOf(3, 1, JobState::kDone);
+  in_words.message = "no digest: more than this agent's --memory";
+  in_words.end_number = 2;
+  JobRecord delivered = RecordOf(3, 1, JobState::kDone);
+  delivered.is_delivered = true;
+  delivered.end_number = 1;
+  for (const bool words_first : {false, true}) {
+    RecordSet records;
+    for (const bool is_first : {true, false}) {
+      const JobRecord& record = is_first == words_first ? in_words : delivered;
+      records.Put(record.Key(), {record.version(), record.Encode()});
+    }
+    const GossipRecord& known = records.records().at(delivered.Key());
+    const auto passed_on = JobRecord::Decode(known.bytes.view());
+    ASSERT_TRUE(passed_on.ok());
+    EXPECT_TRUE(passed_on->is_delivered) << words_first;
+  }
+  JobRecord cancelled = RecordOf(3, 1, JobState::kCancelled);
+  EXPECT_GT(cancelled.version(), delivered.version());
+  JobRecord later = RecordOf(3, 1, JobState::kRunning);
+  later.round = (int64_t{1} << 50) - 1;
+  later.is_last_round = true;
+  EXPECT_LT(later.version(), in_words.version());
 }
 
 TEST(JobIndex, SaysWhatWasKept) {

@@ -9,6 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/sim/shared_memory.h"
 #include "tests/kvstore/fake_labels.h"
 #include "tests/kvstore/one_dictionary.h"
 
@@ -289,6 +290,69 @@ TEST(Copies, ASpilledValueIsLoadedFirst) {
   EXPECT_THAT(one.storage.loads, ElementsAre(std::pair(Row(kMine, 4), kPeer)));
 }
 
+// --- loans
+
+// Lenders: this agent and its peer on one host, each with an arena.
+struct Lenders {
+  Lenders() {
+    std::vector<Member> members(2);
+    members[0] = {.id = kSelf, .arena = memory.address()};
+    members[1] = {.id = kPeer, .arena = peer_memory.address()};
+    const View view(members);
+    self.SetView(absl::UnixEpoch(), view);
+    peer.SetView(absl::UnixEpoch(), view);
+    for (int round = 0; round < 4; ++round) {
+      Tell(kSelf, self, peer);
+      Tell(kPeer, peer, self);
+    }
+  }
+  ~Lenders() { SetValueMemory(nullptr); }
+  // Carries what `from`, which is `id`, has to say.
+  static void Tell(AgentId id, Lending& from, Lending& to) {
+    Outbox out;
+    from.Tick({absl::UnixEpoch(), out});
+    Outbox answers;
+    for (const Outbox::OutgoingMessage& message : out.messages) {
+      EXPECT_TRUE(to.Receive({absl::UnixEpoch(), answers}, id, message.kind,
+                             message.body.view())
+                      .ok());
+    }
+  }
+
+  SimArena::Processes processes;
+  SimArena memory{processes, "here", 1 << 16, 1};
+  SimArena peer_memory{processes, "here", 1 << 16, 1};
+  Lending self{kSelf, memory, {}};
+  Lending peer{kPeer, peer_memory, {}};
+};
+
+// A task was made by an agent that is not its label's home, and lent to this.
+// Readers of other agents, or of that one, read a copy where it lies: bytes
+// would be copied several times on their way.
+TEST(Loans, WhatWasBorrowedIsCopiedAndLent) {
+  Lenders lenders;
+  OneDictionary one({.lending = &lenders.self});
+  SetValueMemory(&lenders.peer_memory);
+  const Value made = OneDictionary::ValueOf(1);
+  SetValueMemory(&lenders.memory);
+  const Value borrowed =
+      lenders.self.Borrow(kPeer, *lenders.peer.Lend(kSelf, made));
+  ASSERT_TRUE(borrowed.IsView());
+  one.PublishValue(kPeer, Row(kMine, 3), borrowed);
+  (void)one.Take();
+  for (int time = 0; time < 2; ++time) {
+    one.dictionary().sender.SendValue({kPeer}, Row(kMine, 3), one.out());
+    const std::vector<LendBody> lent = one.Lent();
+    ASSERT_THAT(lent, SizeIs(1));
+    const Value read = lenders.peer.Borrow(kSelf, lent[0].loan);
+    ASSERT_FALSE(read.IsNone());
+    EXPECT_EQ(read.digest(), made.digest());
+    EXPECT_EQ(read.view(), made.view());
+    EXPECT_EQ(lent[0].loan.offset, *lenders.memory.OffsetOf(read.data()));
+  }
+  EXPECT_EQ(lenders.self.lent_bytes(), 2 * made.bytes());
+}
+
 // --- homes
 
 // --- cuts
@@ -313,6 +377,19 @@ TEST(Cuts, ABusyAgentMakesNoneAtOnce) {
   one.BindBytes(Row(kMine, 3), 10 << 20);
   one.Pass(absl::Milliseconds(1));
   EXPECT_THAT(one.Published(), IsEmpty());
+}
+
+TEST(Cuts, WithoutThemNothingIsSaidOfWorkAtRisk) {
+  OneDictionary with({.replicas = 2, .cut_bytes_min = 0});
+  OneDictionary without({.replicas = 1, .cut_bytes_min = 0});
+  for (OneDictionary* one : {&with, &without}) {
+    one->producers.is_busy = true;
+    one->Bind(Row(kMine, 3), 1);
+    one->Pass(absl::Milliseconds(200));
+    one->Pass(absl::Milliseconds(200));
+  }
+  EXPECT_GE(with.at_risk_ms(), 200);
+  EXPECT_EQ(without.at_risk_ms(), 0);
 }
 
 // A tenth of a link is for agents that have work; the end of a job is not.

@@ -120,6 +120,7 @@ class OneDictionary {
     int64_t generation_interval = 1000;
     int64_t cut_bytes_min = LabelLimits{}.cut_bytes_min;
     std::vector<AgentId> members = {kSelf, kPeer};
+    Lending* lending = nullptr;  // outlives it
   };
   explicit OneDictionary(const Options& options)
       : limits_{.generation_interval = options.generation_interval,
@@ -131,7 +132,7 @@ class OneDictionary {
                  .forward = true,
                  .limits = limits_,
                  .relations = relations_,
-                 .lending = nullptr,
+                 .lending = options.lending,
                  .stats = stats_,
                  .messenger =
                      JobMessenger({.self = kSelf, .job = JobId(7)},
@@ -190,8 +191,10 @@ class OneDictionary {
     Check();
   }
   void Publish(AgentId from, const Label& label, double number) {
-    dictionary_.replication.HandlePublish({now_, out_}, from,
-                                          {label, ValueOf(number)});
+    PublishValue(from, label, ValueOf(number));
+  }
+  void PublishValue(AgentId from, const Label& label, const Value& value) {
+    dictionary_.replication.HandlePublish({now_, out_}, from, {label, value});
     Check();
   }
   void Announce(AgentId from, const Label& label, double number) {
@@ -252,6 +255,15 @@ class OneDictionary {
     }
     return all;
   }
+  std::vector<LendBody> Lent() {
+    std::vector<LendBody> all;
+    for (const Outbox::OutgoingMessage& message : Take()) {
+      if (message.kind == static_cast<uint8_t>(LabelMessage::kLend)) {
+        all.push_back(DecodeLend(message.body.view()).value());
+      }
+    }
+    return all;
+  }
   std::vector<Label> Published() {
     std::vector<Label> labels;
     for (const PublishBody& body :
@@ -261,6 +273,7 @@ class OneDictionary {
     return labels;
   }
   int64_t copied_bytes() const { return stats_.copy_bytes; }
+  int64_t at_risk_ms() const { return stats_.at_risk_ms; }
   bool HasSaidThatHandoverIsComplete() {
     bool has_said = false;
     for (const Outbox::OutgoingMessage& message : Take()) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -266,6 +267,7 @@ class OtherRelease {
     client_ = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
     RawSend(client_, bytes);
   }
+  void Send(const std::string& bytes) { RawSend(client_, bytes); }
 
  private:
   int fd_;
@@ -312,6 +314,42 @@ TEST(ControlSocket, AClientOfTooFarAVersionIsToldSo) {
   ASSERT_TRUE(frame.ok()) << frame.status();
   EXPECT_EQ(frame->type, 6);
 }
+
+// Sanitizers take addresses of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+int64_t DataBytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  for (int field = 0; field < 6; ++field) statm >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST(ControlSocket, AFrameTakesItsOwnBytesOfAClientAlone) {
+  constexpr int64_t kBytes = 64 << 20;
+  OtherRelease agent;
+  const std::string body(kBytes, 'x');
+  const std::string header = FrameHeader::Encode(6, body);
+  auto client = ControlClient::Connect(agent.address(), absl::Seconds(5));
+  ASSERT_TRUE(client.ok()) << client.status();
+  std::thread sender([&] {
+    agent.Answer(header);
+    agent.Send(body);
+  });
+  rlimit before{};
+  getrlimit(RLIMIT_DATA, &before);
+  rlimit limit = before;
+  limit.rlim_cur = static_cast<rlim_t>(DataBytes() + kBytes + (16 << 20));
+  setrlimit(RLIMIT_DATA, &limit);
+  auto frame = (*client)->Receive(absl::Seconds(10));
+  const int64_t with_frame = DataBytes();
+  setrlimit(RLIMIT_DATA, &before);
+  sender.join();
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  EXPECT_TRUE(frame->body.view() == body);
+  frame->body = Bytes();
+  EXPECT_LT(DataBytes(), with_frame - kBytes / 2) << "the client keeps it";
+}
+#endif
 
 TEST(ControlSocket, FramesInPiecesAreAssembled) {
   std::unique_ptr<ControlPort> port = Listen();

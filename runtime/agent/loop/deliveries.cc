@@ -9,8 +9,9 @@
 namespace dogged {
 namespace {
 
-// Size of a full frame.
-constexpr int64_t kFrameBytes = 4 << 20;
+// Of the values of a frame, but for one that is larger: a client has the frame
+// and its values at a time, beside all that it keeps.
+constexpr int64_t kFrameBytes = 1 << 20;
 constexpr size_t kFrameValues = 4096;
 // Bytes that a client may have borrowed; the rest comes as bytes. Results stay
 // until their job ends anyhow: this is for clients that stand still after that.
@@ -83,10 +84,10 @@ void Deliveries::SendParcel(ConnectionId client, Parcel& parcel, Send send) {
     if (parcel.is_held) break;
     ValuesReply reply{.job = parcel.reply.job,
                       .lent = std::exchange(parcel.reply.lent, {})};
-    for (int64_t bytes = 0; next < values.size() && bytes < kFrameBytes &&
-                            reply.values.size() < kFrameValues;
-         ++next) {
+    for (int64_t bytes = 0;
+         next < values.size() && reply.values.size() < kFrameValues; ++next) {
       bytes += values[next].second.bytes();
+      if (bytes > kFrameBytes && !reply.values.empty()) break;
       reply.values.push_back(std::move(values[next]));
     }
     send(client, reply);

@@ -58,12 +58,9 @@ void JobIndex::NoteNewest(const std::pair<JobId, SubmissionId>& name,
   } else {
     Count(name, newest, -1);
   }
-  // Records of one version, of an agent and of its client, may differ in
-  // is_delivered.
-  const bool was_delivered = newest.is_delivered && version == newest.version;
   newest = {.version = version,
             .state = record.state,
-            .is_delivered = record.is_delivered || was_delivered,
+            .is_delivered = record.is_delivered,
             .keep_ms = record.options.keep_ms};
   Count(name, newest, 1);
 }

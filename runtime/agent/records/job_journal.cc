@@ -101,17 +101,12 @@ void JobJournal::Note(const JobRecord& record) {
   if (known == submissions_.end()) {
     if (!runs || !values_.contains(record.hash)) return;
     known = submissions_.try_emplace(key).first;
-  } else if (std::make_pair(record.version(), record.is_delivered) <=
-             std::make_pair(known->second.version,
-                            known->second.is_delivered)) {
+  } else if (record.version() <= known->second.version) {
     return;
   }
   Submission& submission = known->second;
-  const bool is_delivered =
-      record.is_delivered ||
-      (submission.is_delivered && submission.version == record.version());
   submission.version = record.version();
-  submission.is_delivered = is_delivered;
+  submission.is_delivered = record.is_delivered;
   submission.has_value |= values_.contains(record.hash);
   if (!runs && submission.ended_ms == 0) {
     submission.ended_ms =

@@ -56,9 +56,12 @@ struct JobRecord {
   std::string Key() const { return KeyOf(hash, submission); }
   static std::string KeyOf(const Digest& hash, SubmissionId submission);
   static std::string KeyPrefix(const Digest& hash);
-  // Grows: first with the state, then with the round.
+  // Grows: first with the state, then as results are delivered, then with the
+  // round. An agent and a client that end a job at once say other words: an
+  // agent that knew the former alone would keep results that nobody wants.
   uint64_t version() const {
     return (static_cast<uint64_t>(state) << 56) +
+           (static_cast<uint64_t>(is_delivered) << 55) +
            2 * static_cast<uint64_t>(round) + (is_last_round ? 1 : 0);
   }
   Bytes Encode() const;
