@@ -261,7 +261,13 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
-  FillTables(options.inputs, options.given_by, checked, diagnostics);
+  if (options.may_lack_inputs && LacksIndexFile(options.inputs, checked)) {
+    facts.awaited = InputsWanted(tree);
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.file, " reads indices from its inputs"));
+  }
+  const std::vector<std::string> index_files =
+      FillTables(options.inputs, options.given_by, checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   options.analyze(checked, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
@@ -281,6 +287,10 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   DOGGED_ASSIGN_OR_RETURN(job.program, LowerBest(points, options, how));
   facts.is_warned_of_points =
       WarnOfPoints(checked, points, options, job.program, how, diagnostics);
+  for (const std::string& array : index_files) {
+    job.program.kernels.push_back(
+        IndexFileSpec(array, options.inputs.at(array)));
+  }
   AddLibraries(checked, options, job.program, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   DOGGED_RETURN_IF_ERROR(

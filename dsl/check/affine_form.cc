@@ -104,13 +104,14 @@ std::nullopt_t AffineForms::NotAffine(const Expr& expr) {
     absl::StrReplaceAll({{kRoundIndex, program_.parameters.back().name}},
                         &text);
   }
+  const bool may_be_table =
+      takes_tables_ && expr.kind == Expr::Kind::kBinary &&
+      (expr.op == Op::kMultiply || expr.op == Op::kModulo);
   diagnostics_
       .Error(Code::kNotAffine, expr.range, absl::StrCat(text, " is not affine"))
-      .Help(!help_.empty() ? help_
-            : takes_tables_ && expr.kind == Expr::Kind::kBinary &&
-                    expr.op == Op::kMultiply
-                ? absl::StrCat(HelpWithIndex(expr), kTablesHelp, text, ")")
-                : HelpWithIndex(expr));
+      .Help(absl::StrCat(
+          help_.empty() ? HelpWithIndex(expr) : help_,
+          may_be_table ? absl::StrCat(kTablesHelp, text, ")") : ""));
   return std::nullopt;
 }
 

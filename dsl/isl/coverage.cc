@@ -145,8 +145,10 @@ void CheckCoverage(Proof& proof) {
     if (missing.is_empty()) continue;
     if (!proof.Fails()) return;
     // What is read by tables is checked point by point.
-    const isl::set exact = CheckGathers(proof, static_cast<int32_t>(a));
-    missing = missing.intersect(exact.unite(proof.wanted[a]));
+    CheckGathers(proof, static_cast<int32_t>(a));
+    const isl::set& exact = proof.read_by_forms[a];
+    missing = missing.intersect(
+        proof.diagnostics.HasErrors() ? exact : exact.unite(proof.wanted[a]));
     // A result's slice goes as far as labels are read: those come first, and
     // results after them alone.
     const isl::set read = missing.intersect(exact);

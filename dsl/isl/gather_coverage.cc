@@ -68,19 +68,14 @@ void Report(Proof& proof, const Relations& relations, const Task& task,
 
 }  // namespace
 
-isl::set CheckGathers(Proof& proof, int32_t array) {
-  isl::set exact = proof.sets.NoLabel(array);
+void CheckGathers(Proof& proof, int32_t array) {
   std::optional<Program> skeleton;
   std::optional<Relations> relations;
   for (size_t k = 0; k < proof.tasks.size(); ++k) {
     for (size_t u = 0; u < proof.tasks[k].uses.size(); ++u) {
       const CheckedUse& use = proof.program.tasks[k].uses[u];
-      if (use.ref.array != array) continue;
+      if (use.ref.array != array || !use.gather) continue;
       const isl::set read = proof.tasks[k].uses[u].range();
-      if (!use.gather) {
-        exact = exact.unite(read);
-        continue;
-      }
       if (read.is_subset(proof.created[array])) continue;
       if (!skeleton) {
         skeleton = Skeleton(proof.program);
@@ -100,7 +95,6 @@ isl::set CheckGathers(Proof& proof, int32_t array) {
       }
     }
   }
-  return exact;
 }
 
 }  // namespace dogged::dsl

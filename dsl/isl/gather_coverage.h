@@ -3,8 +3,6 @@
 #ifndef DOGGED_DSL_ISL_GATHER_COVERAGE_H_
 #define DOGGED_DSL_ISL_GATHER_COVERAGE_H_
 
-#include <isl/cpp.h>
-
 #include <cstdint>
 
 #include "dsl/isl/proof.h"
@@ -12,8 +10,8 @@
 namespace dogged::dsl {
 
 // Reports the first label of `array` without a producer that each use with
-// tables reads. Returns the labels that all other uses read.
-isl::set CheckGathers(Proof& proof, int32_t array);
+// tables reads.
+void CheckGathers(Proof& proof, int32_t array);
 
 }  // namespace dogged::dsl
 

@@ -2,6 +2,7 @@
 
 #include <isl/union_map.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "dsl/isl/set_queries.h"
@@ -18,12 +19,14 @@ Proof::Proof(CheckedProgram& checked, Diagnostics& reports,
     created.push_back(sets.NoLabel(static_cast<int32_t>(a)));
   }
   read = created;
+  read_by_forms = created;
   wanted = created;
   for (size_t k = 0; k < program.tasks.size(); ++k) {
     AddTask(static_cast<int32_t>(k));
   }
   for (isl::set& set : created) set = Coalesced(set);
   for (isl::set& set : read) set = Coalesced(set);
+  for (isl::set& set : read_by_forms) set = Coalesced(set);
 }
 
 void Proof::AddTask(int32_t k) {
@@ -38,12 +41,20 @@ void Proof::AddTask(int32_t k) {
     maps.uses.push_back(sets.UseMap(maps.domain, k, use));
     isl::set& labels = read[use.ref.array];
     labels = labels.unite(maps.uses.back().range());
+    if (use.gather) continue;
+    isl::set& exact = read_by_forms[use.ref.array];
+    exact = exact.unite(maps.uses.back().range());
   }
   tasks.push_back(std::move(maps));
 }
 
 isl::set Proof::KnownLabels(int32_t array) const {
-  return created[array].unite(read[array]);
+  // What is read by tables alone is there where a boundary makes it.
+  const bool has_boundary = std::any_of(
+      program.boundaries.begin(), program.boundaries.end(),
+      [array](const CheckedBoundary& b) { return b.ref.array == array; });
+  return created[array].unite(has_boundary ? read[array]
+                                           : read_by_forms[array]);
 }
 
 isl::set Proof::Inside(int32_t array, isl::set labels) const {

@@ -30,7 +30,7 @@ struct Proof {
   // Takes in class k, the next one of the program.
   void AddTask(int32_t k);
 
-  // Labels of an array that tasks create or read.
+  // Labels of an array that tasks create, or read.
   isl::set KnownLabels(int32_t array) const;
   // `labels` less those beyond the ends of a ring, which only neighbours read.
   isl::set Inside(int32_t array, isl::set labels) const;
@@ -58,6 +58,8 @@ struct Proof {
   std::vector<TaskMaps> tasks;    // by class
   std::vector<isl::set> created;  // by array
   std::vector<isl::set> read;
+  // Likewise, without what is read by tables, of which `read` may have more.
+  std::vector<isl::set> read_by_forms;
   std::vector<isl::set> wanted;
 };
 

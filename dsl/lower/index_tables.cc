@@ -10,8 +10,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "dsl/check/evaluate.h"
+#include "dsl/kernels/point_kernels.h"
 #include "dsl/text/print.h"
 #include "runtime/graph/index_range.h"
 
@@ -20,6 +20,8 @@ namespace {
 
 using ast::Expr;
 
+// Kind of the spec of a file that tables were read from.
+constexpr char kIndexFile[] = "index-file";
 // Points of a class that are looked at for one that reads by a place.
 constexpr int64_t kReadersMax = 1'000'000;
 
@@ -52,10 +54,6 @@ void CollectArrays(const Expr& expr, std::map<int32_t, SourceRange>& out) {
   for (const Expr& arg : expr.args) CollectArrays(arg, out);
 }
 
-std::string ShapeText(const Shape& shape) {
-  return absl::StrJoin(shape, " x ");
-}
-
 class TableMaker {
  public:
   TableMaker(const std::map<std::string, Value>& files, GivenBy given_by,
@@ -76,6 +74,7 @@ class TableMaker {
     }
     LeaveOutInputs();
   }
+  std::vector<std::string> TakeFiles() { return std::move(read_files_); }
 
  private:
   bool AddInputs(const CheckedGather& gather);
@@ -102,6 +101,7 @@ class TableMaker {
   CheckedProgram& program_;
   Diagnostics& diagnostics_;
   absl::flat_hash_map<int32_t, std::vector<KnownInput>> inputs_;  // by array
+  std::vector<std::string> read_files_;
   std::string lacking_;  // the element that was asked for last and is not there
   int64_t places_ = 0;   // of all tables
 };
@@ -170,6 +170,7 @@ bool TableMaker::AddInput(int32_t array, SourceRange read_at) {
         return false;
       }
       input.file = &file->second;
+      read_files_.push_back(name);
       Shape shape;
       for (const IndexRange& range : input.ranges) {
         shape.push_back(range.Count());
@@ -182,7 +183,7 @@ bool TableMaker::AddInput(int32_t array, SourceRange read_at) {
         return false;
       }
       if (!(file->second.shape() == shape)) {
-        fail(absl::StrCat("whose file has the shape ",
+        fail(absl::StrCat("whose file has shape ",
                           ShapeText(file->second.shape()), "; declared is ",
                           ShapeText(shape)))
             .Help("change the range of its indices, or the file");
@@ -323,10 +324,12 @@ void TableMaker::ReportPlace(const CheckedTask& task, const CheckedUse& use,
     }
     diagnostics_
         .Error(Code::kOutOfRange, entry.value.range,
-               lacking_.empty()
+               value ? absl::StrCat(Print(entry.value), " is ", *value, where,
+                                    ", which is no index: it is beyond 2^40")
+               : lacking_.empty()
                    ? absl::StrCat(Print(entry.value), where,
-                                  " is no index: it divides by zero, or is "
-                                  "beyond 2^40")
+                                  " is no number: it divides by zero, or is "
+                                  "beyond int64")
                    : absl::StrCat("there is no ", lacking_, ", which ",
                                   task.name, " reads an index from", where))
         .Help(lacking_.empty()
@@ -353,9 +356,63 @@ void TableMaker::LeaveOutInputs() {
 
 }  // namespace
 
-void FillTables(const std::map<std::string, Value>& files, GivenBy given_by,
-                CheckedProgram& program, Diagnostics& diagnostics) {
-  TableMaker(files, given_by, program, diagnostics).Fill();
+std::vector<std::string> FillTables(const std::map<std::string, Value>& files,
+                                    GivenBy given_by, CheckedProgram& program,
+                                    Diagnostics& diagnostics) {
+  TableMaker maker(files, given_by, program, diagnostics);
+  maker.Fill();
+  return maker.TakeFiles();
+}
+
+bool LacksIndexFile(const std::map<std::string, Value>& files,
+                    const CheckedProgram& program) {
+  std::map<int32_t, SourceRange> arrays;
+  for (const CheckedTask& task : program.tasks) {
+    for (const CheckedUse& use : task.uses) {
+      if (!use.gather) continue;
+      for (const CheckedGather::Entry& entry : use.gather->entries) {
+        CollectArrays(entry.value, arrays);
+      }
+    }
+  }
+  return std::any_of(program.tasks.begin(), program.tasks.end(),
+                     [&](const CheckedTask& task) {
+                       const int32_t array = task.creates.front().ref.array;
+                       return task.body == CheckedTask::Body::kFile &&
+                              arrays.contains(array) &&
+                              !files.contains(program.arrays[array].name);
+                     });
+}
+
+// Neighbours mostly name neighbours: differences are short.
+KernelSpec IndexFileSpec(const std::string& array, const Value& content) {
+  Encoder out;
+  content.shape().Encode(out);
+  uint64_t before = 0;
+  for (const int64_t value : content.span<int64_t>()) {
+    out.PutSigned(static_cast<int64_t>(static_cast<uint64_t>(value) - before));
+    before = static_cast<uint64_t>(value);
+  }
+  return {.name = array, .kind = kIndexFile, .body = out.Take()};
+}
+
+std::map<std::string, Value> IndexFilesOf(const Program& program) {
+  std::map<std::string, Value> out;
+  for (const KernelSpec& spec : program.kernels) {
+    if (spec.kind != kIndexFile) continue;
+    Decoder in(spec.body);
+    const Shape shape = Shape::Decode(in);
+    const int64_t count = in.ok() ? ElementCount(shape) : 0;
+    if (count < 0 || count > in.remaining()) continue;
+    Value content = Value::Allocate(ElementType::kInt64, shape);
+    uint64_t before = 0;
+    for (int64_t& value : content.mutable_span<int64_t>()) {
+      before += static_cast<uint64_t>(in.GetSigned());
+      value = static_cast<int64_t>(before);
+    }
+    if (in.Finish("an index file").ok()) out[spec.name] = std::move(content);
+  }
+  return out;
 }
 
 }  // namespace dogged::dsl

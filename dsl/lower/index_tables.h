@@ -5,11 +5,13 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "dsl/check/checked.h"
 #include "dsl/text/diagnostics.h"
 #include "dsl/text/given_by.h"
 #include "runtime/base/value.h"
+#include "runtime/graph/program.h"
 
 namespace dogged::dsl {
 
@@ -17,9 +19,19 @@ namespace dogged::dsl {
 // names of inputs, and from the expressions of inputs without a file. Leaves
 // out the tasks of inputs that nothing but tables reads. Reports elements that
 // there are not, where a task reads by them, and tables that are too large.
-// After errors it does nothing.
-void FillTables(const std::map<std::string, Value>& files, GivenBy given_by,
-                CheckedProgram& program, Diagnostics& diagnostics);
+// After errors it does nothing. Returns the inputs whose files it read.
+std::vector<std::string> FillTables(const std::map<std::string, Value>& files,
+                                    GivenBy given_by, CheckedProgram& program,
+                                    Diagnostics& diagnostics);
+
+// Some table is of an input that is to come from a file, and has none.
+bool LacksIndexFile(const std::map<std::string, Value>& files,
+                    const CheckedProgram& program);
+
+// The file of an input as a part of the program that no task runs, so that its
+// text can be compiled again from the job alone; and all such files.
+KernelSpec IndexFileSpec(const std::string& array, const Value& content);
+std::map<std::string, Value> IndexFilesOf(const Program& program);
 
 }  // namespace dogged::dsl
 

@@ -11,8 +11,8 @@
 
 #include "absl/types/span.h"
 #include "runtime/graph/domain.h"
+#include "runtime/graph/inverse_map.h"
 #include "runtime/graph/program.h"
-#include "runtime/graph/use_inverse.h"
 
 namespace dogged {
 
@@ -28,7 +28,8 @@ struct UseOrder {
 inline UseOrder OrderOfUses(const Domain& domain, absl::Span<const Use> uses) {
   std::vector<bool> is_shared;
   for (const Use& use : uses) {
-    is_shared.push_back(!UseInverse(use, domain).IsInjective());
+    is_shared.push_back(use.gather != nullptr ||
+                        !InverseMap(use.map, domain, &use.guard).IsInjective());
   }
   const auto is_guarded = [&](int use) {
     return !uses[static_cast<size_t>(use)].guard.IsAlways();

@@ -130,7 +130,7 @@ def leaving_costs_no_bit():
 # however late it is in taking what was sent.
 LARGE = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
          "N=8000001", "-D", "T=2"]
-DATA_MAX = 32 << 20
+DATA_MAX = 48 << 20
 
 
 def more_results_than_memory():

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/isl/analysis_isl.h"
+#include "dsl/lower/index_tables.h"
 #include "dsl/text/diagnostics.h"
 
 namespace dogged {
@@ -71,6 +72,7 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
   // Tiles are the job's own; here only names and ranges count.
   options.coalesce = false;
   options.may_lack_inputs = true;
+  options.inputs = dsl::IndexFilesOf(job.program);
   options.selects_any_round = true;
   options.selections = selections;
   options.selection_sources.assign(selections.size(), from);

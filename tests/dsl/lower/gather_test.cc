@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "dsl/lower/index_tables.h"
 #include "gmock/gmock.h"
 #include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
@@ -287,11 +288,63 @@ TEST(Gather, AnIndexBeyondTheArrayIsNamedWithItsTask) {
   EXPECT_THAT(error, HasSubstr("col(i)(k) is 60 there"));
 }
 
+// So that fetch needs no file: the job has it.
+TEST(Gather, ATextIsCompiledAgainFromItsJobAlone) {
+  CompileOptions options = Options();
+  const std::vector<int64_t> col = RandomColumns(60, 4, 5);
+  options.inputs["col"] = Int64s({60, 4}, col);
+  const auto job = Job::Decode(MustCompile(kSparse, options).Encode());
+  ASSERT_TRUE(job.ok()) << job.status();
+  options.inputs = IndexFilesOf(job->program);
+  ASSERT_TRUE(options.inputs.contains("col"));
+  const auto kept = options.inputs["col"].span<int64_t>();
+  EXPECT_EQ(std::vector<int64_t>(kept.begin(), kept.end()), col);
+  options.may_lack_inputs = true;
+  MustCompile(kSparse, options);
+  // Without the file nothing is known of the program but what it awaits.
+  options.inputs.clear();
+  ProgramFacts facts;
+  Diagnostics diagnostics("", "");
+  const auto awaiting =
+      Compile(kSparse, options, KernelRegistry(), diagnostics, nullptr, &facts);
+  EXPECT_TRUE(absl::IsFailedPrecondition(awaiting.status()));
+  ASSERT_EQ(facts.awaited.size(), 1u);
+  EXPECT_EQ(facts.awaited[0].array, "col");
+}
+
+// Labels between those that two tables name are not read.
+TEST(Gather, TwoTablesReadWithinAnArrayWithSteps) {
+  const std::string text = R"(
+array q(x = 0:90) : int64
+array p(y = 0:90) : int64
+input q(x) for x = 0:90 else 2*(x/4) + 3
+input p(y) for y = 0:90 else y % 9 + 1
+input u(x)(y) for x = 3:47:2  y = 1:9 else 1.0*x + 100*y
+task st
+  creates b(x)(y) as n
+  for x = 3:47:2  y = 1:9
+  using u(q(x))(p(y)) as a
+  code
+    n = a
+  end code
+end task
+result b(x)(y) for x = 3:47:2  y = 1:9
+result u(:)(:)
+)";
+  std::vector<double> expected;
+  for (int x = 3; x <= 47; x += 2) {
+    for (int y = 1; y <= 9; ++y) {
+      expected.push_back(2 * (x / 4) + 3 + 100 * (y % 9 + 1));
+    }
+  }
+  EXPECT_EQ(DoublesOf(MustRun(text, Options()).values[0]), expected);
+}
+
 TEST(Gather, AFileThatDoesNotFitIsNamed) {
   CompileOptions options = Options();
   options.inputs["col"] = Int64s({60, 3}, RandomColumns(60, 3, 3));
   EXPECT_THAT(ErrorOf(kSparse, options),
-              HasSubstr("whose file has the shape 60 x 3; declared is 60 x 4"));
+              HasSubstr("whose file has shape (60)(3); declared is (60)(4)"));
   options.inputs["col"] = Value::Allocate(ElementType::kDouble, {60, 4});
   EXPECT_THAT(ErrorOf(kSparse, options), HasSubstr("whose file holds double"));
 }
