@@ -261,10 +261,13 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   MarkSelections(own_bytes, checked);
-  if (options.may_lack_inputs && LacksIndexFile(options.inputs, checked)) {
+  const std::vector<std::string> lacking =
+      LackingIndexFiles(options.inputs, checked);
+  if (options.may_lack_inputs && !lacking.empty()) {
     facts.awaited = InputsWanted(tree);
-    return absl::FailedPreconditionError(
-        absl::StrCat(options.file, " reads indices from its inputs"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.file, " reads indices from ", lacking.front(), ": give it,  ",
+        InputWords(options.given_by, lacking.front(), "FILE.npy")));
   }
   const std::vector<std::string> index_files =
       FillTables(options.inputs, options.given_by, checked, diagnostics);

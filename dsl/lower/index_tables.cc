@@ -364,8 +364,8 @@ std::vector<std::string> FillTables(const std::map<std::string, Value>& files,
   return maker.TakeFiles();
 }
 
-bool LacksIndexFile(const std::map<std::string, Value>& files,
-                    const CheckedProgram& program) {
+std::vector<std::string> LackingIndexFiles(
+    const std::map<std::string, Value>& files, const CheckedProgram& program) {
   std::map<int32_t, SourceRange> arrays;
   for (const CheckedTask& task : program.tasks) {
     for (const CheckedUse& use : task.uses) {
@@ -375,13 +375,16 @@ bool LacksIndexFile(const std::map<std::string, Value>& files,
       }
     }
   }
-  return std::any_of(program.tasks.begin(), program.tasks.end(),
-                     [&](const CheckedTask& task) {
-                       const int32_t array = task.creates.front().ref.array;
-                       return task.body == CheckedTask::Body::kFile &&
-                              arrays.contains(array) &&
-                              !files.contains(program.arrays[array].name);
-                     });
+  std::vector<std::string> out;
+  for (const CheckedTask& task : program.tasks) {
+    const int32_t array = task.creates.front().ref.array;
+    const std::string& name = program.arrays[array].name;
+    if (task.body == CheckedTask::Body::kFile && arrays.contains(array) &&
+        !files.contains(name)) {
+      out.push_back(name);
+    }
+  }
+  return out;
 }
 
 // Neighbours mostly name neighbours: differences are short.

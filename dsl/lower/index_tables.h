@@ -24,9 +24,9 @@ std::vector<std::string> FillTables(const std::map<std::string, Value>& files,
                                     GivenBy given_by, CheckedProgram& program,
                                     Diagnostics& diagnostics);
 
-// Some table is of an input that is to come from a file, and has none.
-bool LacksIndexFile(const std::map<std::string, Value>& files,
-                    const CheckedProgram& program);
+// Inputs that tables are of, that are to come from files, and have none.
+std::vector<std::string> LackingIndexFiles(
+    const std::map<std::string, Value>& files, const CheckedProgram& program);
 
 // The file of an input as a part of the program that no task runs, so that its
 // text can be compiled again from the job alone; and all such files.
