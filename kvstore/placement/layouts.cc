@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -19,6 +20,10 @@ constexpr int64_t kSharesMax = 512;
 // Cholesky by default sizes on this kind of processor it takes the time of
 // 0.4 tasks at 10 Gbit/s, 4 at 1 Gbit/s.
 constexpr double kTasksALabel = 4;
+// A layout may make the work as much longer as with the most even one, whatever
+// it spares in labels: how much a label weighs is a guess, which is forty times
+// too high for slabs of a stencil, and all keys on one host send nothing.
+constexpr double kWorkMax = 1.5;
 // Grids whose rows are many times as many as their columns, or the other way
 // round, are not tried, but for slabs.
 constexpr int64_t kFlattestGrid = 8;
@@ -117,28 +122,43 @@ std::vector<size_t> Mixed(const std::vector<int64_t>& widths) {
   return out;
 }
 
+// Layouts to choose from, of which the cheapest is taken.
 class Chooser {
  public:
-  Chooser(const KeyTraffic& traffic, const std::vector<int64_t>& weights,
-          Layout first)
-      : traffic_(traffic), weights_(weights), best_(std::move(first)) {
-    cost_ = CostOf(traffic_, weights_, best_.hosts);
-  }
+  Chooser(const KeyTraffic& traffic, const std::vector<int64_t>& weights)
+      : traffic_(traffic), weights_(weights) {}
 
-  void Try(std::string name, std::vector<int32_t> hosts) {
+  void Add(std::string name, std::vector<int32_t> hosts) {
     const LayoutCost cost = CostOf(traffic_, weights_, hosts);
-    if (cost.total >= cost_.total) return;
-    cost_ = cost;
-    best_ = {.name = std::move(name), .hosts = std::move(hosts)};
+    least_work_ = std::min(least_work_, cost.work);
+    layouts_.push_back(
+        {cost, {.name = std::move(name), .hosts = std::move(hosts)}});
   }
 
-  Layout Take() { return std::move(best_); }
+  // The first of several that are equally cheap.
+  Layout Take() {
+    const auto total = [&](const Candidate& candidate) {
+      return candidate.cost.work > kWorkMax * least_work_
+                 ? std::numeric_limits<double>::infinity()
+                 : candidate.cost.total;
+    };
+    return std::move(std::min_element(layouts_.begin(), layouts_.end(),
+                                      [&](const auto& a, const auto& b) {
+                                        return total(a) < total(b);
+                                      })
+                         ->layout);
+  }
 
  private:
+  struct Candidate {
+    LayoutCost cost;
+    Layout layout;
+  };
+
   const KeyTraffic& traffic_;
   const std::vector<int64_t>& weights_;
-  LayoutCost cost_;
-  Layout best_;
+  std::vector<Candidate> layouts_;
+  double least_work_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace
@@ -223,8 +243,8 @@ std::vector<int32_t> CyclicGrid(const KeyTraffic& traffic,
 Layout BestLayout(const KeyTraffic& traffic,
                   const std::vector<int64_t>& weights,
                   std::vector<int32_t> hashed) {
-  Chooser chooser(traffic, weights,
-                  {.name = "hashed", .hosts = std::move(hashed)});
+  Chooser chooser(traffic, weights);
+  chooser.Add("hashed", std::move(hashed));
   size_t indices = 0;
   for (const KeyTraffic::Key& key : traffic.keys) {
     indices = std::max(indices, key.block.size());
@@ -232,10 +252,10 @@ Layout BestLayout(const KeyTraffic& traffic,
   const std::vector<int32_t> shares = SharesOf(weights);
   const auto count = static_cast<int64_t>(shares.size());
   for (size_t d = 0; d < indices; ++d) {
-    chooser.Try(absl::StrCat("slabs along index ", d),
+    chooser.Add(absl::StrCat("slabs along index ", d),
                 BlockGrid(traffic, shares, d, count, d, 1));
     // A grid of as many rows as there are shares.
-    chooser.Try(absl::StrCat("cyclic along index ", d),
+    chooser.Add(absl::StrCat("cyclic along index ", d),
                 CyclicGrid(traffic, weights, d, d, static_cast<int>(count)));
   }
   for (size_t row = 0; row < indices; ++row) {
@@ -249,10 +269,10 @@ Layout BestLayout(const KeyTraffic& traffic,
         const std::string grid = absl::StrCat(
             rows, " x ", columns, " of indices ", row, " and ", column);
         if (rows * columns == count) {
-          chooser.Try(absl::StrCat("blocks ", grid),
+          chooser.Add(absl::StrCat("blocks ", grid),
                       BlockGrid(traffic, shares, row, rows, column, columns));
         }
-        chooser.Try(
+        chooser.Add(
             absl::StrCat("cyclic ", grid),
             CyclicGrid(traffic, weights, row, column, static_cast<int>(rows)));
       }

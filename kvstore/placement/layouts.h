@@ -54,8 +54,9 @@ std::vector<int32_t> CyclicGrid(const KeyTraffic& traffic,
                                 const std::vector<int64_t>& weights, size_t row,
                                 size_t column, int rows);
 
-// The best layout for hosts of these weights, at least two; `hashed` is the one
-// to do without.
+// The cheapest layout for hosts of these weights, at least two, of those with
+// which the work takes at most half as long again as with the most even one;
+// `hashed` is the one to do without.
 //
 // Cost: O(flows of the traffic x hosts), some tens of milliseconds for 64 hosts
 // and 2080 keys.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/graph/task_bytes.h"
+
 namespace dogged {
 namespace {
 
@@ -13,16 +15,21 @@ namespace {
 // processors are.
 constexpr absl::Duration kBoredAfter = absl::Seconds(1);
 
+// Empty if `agent` is no member.
+absl::string_view HostOf(const Placement& placement, AgentId agent) {
+  for (const PlacementMember& member : placement.members()) {
+    if (member.agent == agent) return member.host;
+  }
+  return "";
+}
+
 // Workers of all members on the host of `agent`; 0 if it is no member.
 int WorkersBeside(const Placement& placement, AgentId agent) {
-  const auto& members = placement.members();
-  const auto self =
-      std::find_if(members.begin(), members.end(),
-                   [&](const auto& m) { return m.agent == agent; });
-  if (self == members.end()) return 0;
+  if (!placement.Contains(agent)) return 0;
+  const absl::string_view host = HostOf(placement, agent);
   int workers = 0;
-  for (const PlacementMember& member : members) {
-    if (member.host == self->host) workers += member.workers;
+  for (const PlacementMember& member : placement.members()) {
+    if (member.host == host) workers += member.workers;
   }
   return workers;
 }
@@ -45,33 +52,40 @@ void TaskGrants::AskForTasks(const Pass& pass) {
   }
   // Where others keep the processors busy, one task at a time gets its share of
   // them, and one that waits for something else needs none.
-  const bool is_bored = tasks_.stealing().NoteIdle(pass.now) >= kBoredAfter;
-  const std::vector<PlacementMember>& members =
-      labels_.places.placement().members();
+  const absl::Duration idle_for = tasks_.stealing().NoteIdle(pass.now);
+  const bool is_bored = idle_for >= kBoredAfter;
+  // A task of another host brings its bytes: not for a moment between two of
+  // this agent's own.
+  const absl::Duration idle_min = std::min(job_.times.usual(), kBoredAfter);
+  const bool may_ask_far = idle_for >= idle_min;
+  if (!may_ask_far) pass.out.WakeAt(pass.now + idle_min - idle_for);
+  const Placement& placement = labels_.places.placement();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
-    const AgentId victim = job_.rng.Pick(members).agent;
+    const PlacementMember& member = job_.rng.Pick(placement.members());
+    const AgentId victim = member.agent;
     if (victim == job_.self ||
+        (!may_ask_far && member.host != HostOf(placement, job_.self)) ||
         !tasks_.stealing().MayAsk(victim, pass.now,
                                   pass.now - job_.limits.sweep_interval)) {
       continue;
     }
     const int64_t room = std::max<int64_t>(
         is_bored ? 1 : 0,
-        std::min<int64_t>(idle, job_.executor.RunnableWorkers(WorkersBeside(
-                                    labels_.places.placement(), job_.self))));
+        std::min<int64_t>(idle, job_.executor.RunnableWorkers(
+                                    WorkersBeside(placement, job_.self))));
     if (room == 0) return;
     job_.messenger.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}),
                           pass.out);
   }
 }
 
-// Time until the thief has the inputs that it neither has nor could be lent:
-// they are to reach it, behind all that waits for it, sooner than the task
-// would end here.
+// Time for which the thief would wait for the inputs that it neither has nor
+// could be lent, and this home for the outputs.
 absl::Duration TaskGrants::TimeToMove(const Activation& record,
                                       AgentId thief) const {
   const bool is_near = job_.lending != nullptr && job_.lending->MayLend(thief);
-  int64_t bytes = 0;
+  const TaskBytes foretold(job_.relations, *tasks_.kernels());
+  int64_t bytes = is_near ? 0 : foretold.OutputsOf(record.task);
   job_.relations.ForEachRequired(record.task, [&](int use, const Label& label) {
     const Value& input = record.inputs[use];
     const AgentId home = labels_.places.HomeOf(label);
@@ -82,6 +96,17 @@ absl::Duration TaskGrants::TimeToMove(const Activation& record,
     }
   });
   return bytes == 0 ? absl::ZeroDuration() : sender_.TimeToSend(thief, bytes);
+}
+
+// Time until a worker here has begun the last of the ready tasks: those that
+// run are through with half of theirs.
+absl::Duration TaskGrants::TimeToWait(absl::Time now) const {
+  const int64_t workers = job_.executor.worker_count();
+  const int64_t queued =
+      std::max<int64_t>(0, job_.executor.unfinished_count() - workers);
+  const int64_t before = queued + tasks_.ready().size() - 1;
+  return job_.times.AtLeast(now) * (static_cast<double>(before) + 0.5) /
+         static_cast<double>(workers);
 }
 
 bool TaskGrants::MayGrant(absl::Time now) const {
@@ -106,7 +131,7 @@ void TaskGrants::GrantTasks(const Pass& pass) {
         return !tasks_.IsHeld(ready.task) &&
                labels_.places.IsMine(ready.task) &&
                !tasks_.IsWhollyDone(ready.task) &&
-               TimeToMove(ready, thief) < job_.times.AtLeast(pass.now);
+               TimeToMove(ready, thief) < TimeToWait(pass.now);
       });
       if (record == nullptr) continue;
       has_given = true;

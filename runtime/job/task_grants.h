@@ -41,6 +41,7 @@ class TaskGrants {
  private:
   bool MayGrant(absl::Time now) const;
   absl::Duration TimeToMove(const Activation& record, AgentId thief) const;
+  absl::Duration TimeToWait(absl::Time now) const;
 
   JobContext& job_;
   LabelTable& labels_;

@@ -166,5 +166,43 @@ TEST(Stealing, WhatWaitsForAFirstTaskGoesToWhoHasRoom) {
   EXPECT_THAT(agent.tasks().TakeAll(), SizeIs(1));
 }
 
+// Five readers of a megabyte wait behind one that runs and one that is next,
+// 6 ms each. A megabyte takes 10 ms to a thief, behind those that went before:
+// the first would wait 33 ms here, the second 27, the third 21.
+TEST(Stealing, WhatBeginsHereSoonerThanItsBytesGetAwayStays) {
+  OneAgent agent(AllAt(kSelf, WideRelease(8)));
+  for (const bool is_root : {true, false}) {
+    std::vector<ReadyTask> next = agent.tasks().TakeAll();
+    ASSERT_THAT(next, SizeIs(1));
+    Value made = is_root ? Value::Allocate(ElementType::kDouble, {131072})
+                         : Value::Scalar(1);
+    agent.Complete(std::move(next[0]), {Sealed(std::move(made))},
+                   absl::OkStatus(), absl::Milliseconds(6));
+    agent.Pass(absl::ZeroDuration());
+  }
+  EXPECT_EQ(agent.tasks().unfinished_count(), 2);
+  agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({8}));
+  size_t granted = 0;
+  for (int pass = 0; pass < 4; ++pass) {
+    granted += agent.Sent(kPeer, JobMessage::kGranted).size();
+    agent.Pass(absl::ZeroDuration());
+  }
+  EXPECT_EQ(granted, 2u);
+}
+
+// Between two tasks of its own it is idle for less than one takes.
+TEST(Stealing, OtherHostsAreAskedOnceIdleForATask) {
+  OneAgent agent(Chain(kSelf, kPeer, kPeer));
+  std::vector<ReadyTask> first = agent.tasks().TakeAll();
+  ASSERT_THAT(first, SizeIs(1));
+  agent.Complete(std::move(first[0]), {Sealed(Value::Scalar(1))},
+                 absl::OkStatus(), absl::Milliseconds(50));
+  agent.Pass(absl::ZeroDuration());
+  agent.Pass(absl::Milliseconds(49));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
+  agent.Pass(absl::Milliseconds(1));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace dogged

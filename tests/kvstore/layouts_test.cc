@@ -125,6 +125,19 @@ TEST(Layouts, SlabsStayWithTheirNeighbours) {
   EXPECT_DOUBLE_EQ(cost.work, 1) << best.name;
 }
 
+// Tiles that are slabs have one block along their other index, and slabs along
+// that one would all be on one host, which sends nothing.
+TEST(Layouts, NoHostIsIdleToSpareLabels) {
+  for (const int hosts : {2, 3, 4}) {
+    KeyTraffic traffic = SlabTraffic(hosts);
+    for (KeyTraffic::Key& key : traffic.keys) key.block.push_back(0);
+    const std::vector<int64_t> weights(static_cast<size_t>(hosts), 1);
+    const std::vector<int32_t> all_on_one(traffic.keys.size(), 0);
+    const Layout best = BestLayout(traffic, weights, all_on_one);
+    EXPECT_DOUBLE_EQ(CostOf(traffic, weights, best.hosts).work, 1) << best.name;
+  }
+}
+
 TEST(Layouts, HostsGetTheirShareByWorkers) {
   const KeyTraffic traffic = SlabTraffic(80);
   const std::vector<int64_t> weights = {4, 2, 2};
