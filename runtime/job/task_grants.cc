@@ -60,11 +60,11 @@ void TaskGrants::AskForTasks(const Pass& pass) {
   const bool may_ask_far = idle_for >= idle_min;
   if (!may_ask_far) pass.out.WakeAt(pass.now + idle_min - idle_for);
   const Placement& placement = labels_.places.placement();
+  const absl::string_view host = HostOf(placement, job_.self);
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
     const PlacementMember& member = job_.rng.Pick(placement.members());
     const AgentId victim = member.agent;
-    if (victim == job_.self ||
-        (!may_ask_far && member.host != HostOf(placement, job_.self)) ||
+    if (victim == job_.self || (!may_ask_far && member.host != host) ||
         !tasks_.stealing().MayAsk(victim, pass.now,
                                   pass.now - job_.limits.sweep_interval)) {
       continue;

@@ -50,17 +50,31 @@ struct MessageKind {
   uint8_t value;
 };
 
+// Its values have so many bytes, as it foretells; 0: that is not known.
+class KernelOfBytes : public FunctionKernel {
+ public:
+  explicit KernelOfBytes(int64_t bytes)
+      : FunctionKernel(AddUp), bytes_(bytes) {}
+  ByteCounts OutputBytes(const Task&) const override {
+    return bytes_ == 0 ? ByteCounts() : ByteCounts({bytes_});
+  }
+
+ private:
+  const int64_t bytes_;
+};
+
 // Time stands still but for Pass().
 class OneAgent {
  public:
   explicit OneAgent(Program program, JobOptions options = {.replicas = 1},
-                    MulticastPlan plan = MulticastPlan::kFlat)
+                    MulticastPlan plan = MulticastPlan::kFlat,
+                    int64_t output_bytes = 0)
       : job_(std::make_shared<Job>(Job{.program = std::move(program)})),
         multicast_(kSelf, plan, Limits{}),
         run_({.self = kSelf,
               .id = kJob,
               .job = job_,
-              .kernels = Kernels(job_->program),
+              .kernels = Kernels(job_->program, output_bytes),
               .options = options,
               .limits = limits_,
               .executor = &tasks_,
@@ -192,10 +206,11 @@ class OneAgent {
     }
     return out;
   }
-  static std::shared_ptr<const KernelTable> Kernels(const Program& program) {
+  static std::shared_ptr<const KernelTable> Kernels(const Program& program,
+                                                    int64_t output_bytes) {
     auto out = std::make_shared<KernelTable>();
     for (size_t i = 0; i < program.kernels.size(); ++i) {
-      out->push_back(std::make_unique<FunctionKernel>(AddUp));
+      out->push_back(std::make_unique<KernelOfBytes>(output_bytes));
     }
     return out;
   }

@@ -190,6 +190,27 @@ TEST(Stealing, WhatBeginsHereSoonerThanItsBytesGetAwayStays) {
   EXPECT_EQ(granted, 2u);
 }
 
+// A task waits for 9 ms here; what it would make takes longer to come back.
+TEST(Stealing, OutputsHaveToComeBack) {
+  for (const int64_t output_bytes : {0, 1 << 20}) {
+    OneAgent agent(AllAt(kSelf, WideRelease(8)), {.replicas = 1},
+                   MulticastPlan::kFlat, output_bytes);
+    for (int i = 0; i < 5; ++i) {
+      std::vector<ReadyTask> next = agent.tasks().TakeAll();
+      for (ReadyTask& task : next) {
+        agent.Complete(std::move(task), {Sealed(Value::Scalar(1))},
+                       absl::OkStatus(), absl::Milliseconds(6));
+      }
+      agent.Pass(absl::ZeroDuration());
+      if (agent.tasks().unfinished_count() == 2) break;
+    }
+    EXPECT_EQ(agent.tasks().unfinished_count(), 2);
+    agent.Receive(kPeer, JobMessage::kSteal, EncodeSteal({8}));
+    EXPECT_EQ(agent.Sent(kPeer, JobMessage::kGranted).size(),
+              output_bytes == 0 ? 5u : 4u);
+  }
+}
+
 // Between two tasks of its own it is idle for less than one takes.
 TEST(Stealing, OtherHostsAreAskedOnceIdleForATask) {
   OneAgent agent(Chain(kSelf, kPeer, kPeer));
