@@ -61,12 +61,11 @@ class Executor {
   // Submitted and not yet completed; completions that Poll() has not handed
   // out do not count.
   virtual int64_t unfinished_count() const = 0;
-  // How many workers could start at once without taking turns with others, on
-  // a host whose agents have `host_workers` in all; a snapshot. Where they are
-  // more than processors, an idle worker leaves its turn to another.
-  virtual int RunnableWorkers(int /*host_workers*/) const {
-    return worker_count();
-  }
+  // Of this host, for the workers of all its agents.
+  virtual int processor_count() const { return worker_count(); }
+  // How many workers could start at once without taking turns with whatever
+  // else runs on this host; a snapshot.
+  virtual int RunnableWorkers() const { return worker_count(); }
   // An idle worker looks out for messages, so nobody else need; a snapshot.
   virtual bool LooksOut() const { return false; }
   // Workers with nothing to run; a snapshot.

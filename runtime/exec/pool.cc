@@ -45,8 +45,7 @@ Pool::~Pool() {
   queues_.WakeAll();
 }
 
-int Pool::RunnableWorkers(int host_workers) const {
-  if (host_workers <= placement_.processor_count) return worker_count();
+int Pool::RunnableWorkers() const {
   const std::optional<int> runnable = RunnableThreads();
   if (!runnable.has_value()) return worker_count();
   // The caller's thread is one of them, and about to sleep.

@@ -38,7 +38,8 @@ class Pool : public Executor {
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
   int worker_count() const override { return placement_.worker_count; }
-  int RunnableWorkers(int host_workers) const override;
+  int processor_count() const override { return placement_.processor_count; }
+  int RunnableWorkers() const override;
   int64_t unfinished_count() const override { return unfinished_.load(); }
   bool LooksOut() const override { return looking_out_.load() > 0; }
 

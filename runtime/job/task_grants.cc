@@ -55,24 +55,27 @@ void TaskGrants::AskForTasks(const Pass& pass) {
   const absl::Duration idle_for = tasks_.stealing().NoteIdle(pass.now);
   const bool is_bored = idle_for >= kBoredAfter;
   // A task of another host brings its bytes: not for a moment between two of
-  // this agent's own.
+  // this agent's own, nor for a share of processors that others keep busy.
   const absl::Duration idle_min = std::min(job_.times.usual(), kBoredAfter);
   const bool may_ask_far = idle_for >= idle_min;
   if (!may_ask_far) pass.out.WakeAt(pass.now + idle_min - idle_for);
   const Placement& placement = labels_.places.placement();
   const absl::string_view host = HostOf(placement, job_.self);
+  const bool is_crowded =
+      WorkersBeside(placement, job_.self) > job_.executor.processor_count();
   for (int i = 0; i < 2 * Stealing::kAskedMax; ++i) {
     const PlacementMember& member = job_.rng.Pick(placement.members());
     const AgentId victim = member.agent;
-    if (victim == job_.self || (!may_ask_far && member.host != host) ||
+    const bool is_far = member.host != host;
+    if (victim == job_.self || (!may_ask_far && is_far) ||
         !tasks_.stealing().MayAsk(victim, pass.now,
                                   pass.now - job_.limits.sweep_interval)) {
       continue;
     }
-    const int64_t room = std::max<int64_t>(
-        is_bored ? 1 : 0,
-        std::min<int64_t>(idle, job_.executor.RunnableWorkers(
-                                    WorkersBeside(placement, job_.self))));
+    const int64_t runnable =
+        is_far || is_crowded ? job_.executor.RunnableWorkers() : idle;
+    const int64_t room =
+        std::max<int64_t>(is_bored ? 1 : 0, std::min(idle, runnable));
     if (room == 0) return;
     job_.messenger.SendTo(victim, JobMessage::kSteal, EncodeSteal({room}),
                           pass.out);

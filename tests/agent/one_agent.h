@@ -30,12 +30,14 @@ class HeldTasks : public Executor {
   void Submit(ReadyTask task) override { tasks_.push_back(std::move(task)); }
   void Poll(std::vector<Completion>&) override {}
   int worker_count() const override { return 1; }
-  int RunnableWorkers(int) const override { return runnable_workers; }
+  int processor_count() const override { return processors; }
+  int RunnableWorkers() const override { return runnable_workers; }
   int64_t unfinished_count() const override {
     return others + static_cast<int64_t>(tasks_.size());
   }
   std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
 
+  int processors = 1;
   int runnable_workers = 1;
   int64_t others = 0;  // tasks of other jobs
 
@@ -149,6 +151,14 @@ class OneAgent {
     for (const AgentId other : others) {
       members.push_back({.agent = other, .host = other.ToString()});
     }
+    run_.SetMembers({now_, out_},
+                    {.members = std::move(members), .salts = nullptr});
+    run_.Feed({now_, out_});
+  }
+  // All three are on one host.
+  void ShareHost() {
+    std::vector<PlacementMember> members = Placed();
+    for (PlacementMember& member : members) member.host = "here";
     run_.SetMembers({now_, out_},
                     {.members = std::move(members), .salts = nullptr});
     run_.Feed({now_, out_});

@@ -225,5 +225,34 @@ TEST(Stealing, OtherHostsAreAskedOnceIdleForATask) {
   EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
 }
 
+// Whatever holds the processors: agents of other hosts may well have some to
+// spare, and a task's bytes don't come for a share of one.
+TEST(Stealing, OtherHostsAreNotAskedForAShareOfAProcessor) {
+  OneAgent agent(AllAt(kPeer, WideRelease(8)));
+  agent.Sent(kPeer, JobMessage::kSteal);
+  agent.tasks().processors = 64;
+  agent.tasks().runnable_workers = 0;
+  agent.Pass(absl::Milliseconds(500));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), IsEmpty());
+  agent.tasks().runnable_workers = 1;
+  agent.Pass(absl::Milliseconds(200));
+  EXPECT_THAT(agent.Sent(kPeer, JobMessage::kSteal), SizeIs(1));
+}
+
+// Within a host a task costs no bytes: a worker is room whatever runs beside
+// it, unless the host's agents have more of them than processors.
+TEST(Stealing, AgentsOfTheHostAreAskedIfEachWorkerHasAProcessor) {
+  for (const int processors : {2, 3}) {
+    OneAgent agent(AllAt(kPeer, WideRelease(8)));
+    agent.ShareHost();
+    agent.tasks().processors = processors;
+    agent.tasks().runnable_workers = 0;
+    agent.Sent(kPeer, JobMessage::kSteal);
+    agent.Pass(absl::Milliseconds(500));
+    EXPECT_EQ(agent.Sent(kPeer, JobMessage::kSteal).size(),
+              processors == 3 ? 1u : 0u);
+  }
+}
+
 }  // namespace
 }  // namespace dogged

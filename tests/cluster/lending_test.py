@@ -47,6 +47,18 @@ def arenas():
     return out
 
 
+def has_pool(pid):
+    """If values of the process lie in a pool of its own, on huge pages where
+    the system grants them: a mapping that was advised so, with pages."""
+    with open(f"/proc/{pid}/smaps", encoding="utf-8") as file:
+        mappings = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", file.read(),
+                            flags=re.MULTILINE)
+    return any(re.search(r"^VmFlags:.* hg\b", mapping, re.MULTILINE) and
+               int(re.search(r"^Size: +(\d+)", mapping, re.MULTILINE)[1]) >
+               1 << 20 and not re.search(r"^Rss: +0 kB", mapping, re.MULTILINE)
+               for mapping in mappings)
+
+
 def serial_digest(*program):
     done = subprocess.run([DOGGED, "run", *program, "--json"], check=True,
                           capture_output=True, text=True, timeout=200)
@@ -67,6 +79,9 @@ def values_are_not_sent():
             tiles = 36 if arena == "on" else 0
             check(f"arena {arena}: not {tiles} results lent to the client",
                   report["results_lent"] == tiles, report)
+            if arena == "off":
+                check("values without a pool", all(
+                    has_pool(agent.pid) for agent in agents.agents))
     check("lending sends as much as copying", sent["on"] < sent["off"] / 5,
           sent)
 

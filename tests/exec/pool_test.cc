@@ -230,8 +230,8 @@ class Spinners {
 TEST(Pool, CountsProcessorsWhereWorkersTakeTurns) {
   const Spinners spinners(2);
   Pool pool(PlaceWorkers(FlatCpuLayout(2), 2), [] {});
-  EXPECT_EQ(pool.RunnableWorkers(/*host_workers=*/2), 2);
-  EXPECT_EQ(pool.RunnableWorkers(/*host_workers=*/3), 0);
+  EXPECT_EQ(pool.processor_count(), 2);
+  EXPECT_EQ(pool.RunnableWorkers(), 0);
 }
 
 TEST(HostLoad, ReadsWhatTheSystemSays) {

@@ -50,6 +50,7 @@
 #include "runtime/exec/background_thread.h"
 #include "runtime/exec/cpu_layout_hwloc.h"
 #include "runtime/exec/pool.h"
+#include "runtime/exec/tile_pool.h"
 
 namespace dogged {
 namespace {
@@ -163,7 +164,12 @@ class AgentProcess {
            .huge_pages = options_.memory_bytes == 0,
            .token = rng_.Next()});
     }
-    if (arena_ != nullptr) SetValueMemory(&arena_->values());
+    if (arena_ != nullptr) {
+      SetValueMemory(&arena_->values());
+    } else if (options_.memory_bytes == 0) {
+      tiles_ = TilePool::Create(PhysicalBytes());
+      if (tiles_ != nullptr) tiles_->Install();
+    }
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
     DOGGED_ASSIGN_OR_RETURN(
         control_,
@@ -283,8 +289,9 @@ class AgentProcess {
         kKeptShareOfMemory;
     DOGGED_ASSIGN_OR_RETURN(const std::unique_ptr<Engine> engine, OpenEngine());
     agent_options.engine = engine.get();
-    agent_options.on_freed = [arena = arena_.get()] {
-      if (arena != nullptr) arena->values().ReturnPages();
+    agent_options.on_freed = [this] {
+      if (arena_ != nullptr) arena_->values().ReturnPages();
+      if (tiles_ != nullptr) tiles_->memory().ReturnPages();
       ReturnFreedMemory();
     };
     agent_options.keeps_values = has_directory_ && engine != nullptr;
@@ -476,6 +483,8 @@ class AgentProcess {
   SystemClock clock_;
   // Values lie in it: before all that may hold some.
   std::unique_ptr<Arena> arena_;
+  // Without an arena, and without a bound that huge pages might pass.
+  std::unique_ptr<TilePool> tiles_;
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<ControlPort> control_;
   std::unique_ptr<Transport> transport_;
