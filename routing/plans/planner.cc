@@ -308,7 +308,7 @@ int64_t SegmentBytesFor(MulticastPlan plan, int64_t bytes, int64_t targets,
                         int64_t bytes_max) {
   // Cost of a segment beside its bytes: headers, and the processor's time
   // expressed in bytes of the line. See docs/ROUTING.md.
-  constexpr double kOverheadBytes = 400;
+  constexpr double kOverheadBytes = 2500;
   constexpr int64_t kLeast = 1024;
   int64_t hops = DigitsFor(targets + 1, 2);
   if (plan == MulticastPlan::kChain) hops = targets;

@@ -330,14 +330,20 @@ void Streams::Complete(Map::iterator it, Outbox& out,
 
 void Streams::Deliver(Stream& stream, std::vector<Delivery>& deliveries) {
   stream.needed = false;
-  std::string whole;
-  whole.reserve(stream.offer.total);
-  for (const Bytes& piece : stream.pieces) {
-    whole.append(piece.data(), piece.size());
+  Bytes body;
+  if (stream.pieces.size() == 1) {
+    body = stream.pieces[0];
+  } else {
+    std::string whole;
+    whole.reserve(stream.offer.total);
+    for (const Bytes& piece : stream.pieces) {
+      whole.append(piece.data(), piece.size());
+    }
+    body = Bytes(std::move(whole));
   }
   deliveries.push_back({stream.offer.key.origin, stream.offer.kind, stream.job,
-                        Bytes(std::move(whole)), /*tag_only=*/false,
-                        stream.offer.key, stream.offer.part});
+                        std::move(body), /*tag_only=*/false, stream.offer.key,
+                        stream.offer.part});
 }
 
 bool Streams::Settle(Map::iterator it, Outbox& out) {

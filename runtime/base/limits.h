@@ -41,7 +41,7 @@ struct Limits {
   int64_t stream_bytes_min = 2048;
   // The size of those segments; 0: chosen by body and plan, up to the latter.
   int64_t multicast_segment_bytes = 0;
-  int64_t multicast_segment_bytes_max = 24 * 1024;
+  int64_t multicast_segment_bytes_max = 256 * 1024;
   // Bytes that may be on their way from one agent of a stream to the next.
   int64_t stream_window_bytes = 64 * 1024;
   // Nothing heard for so long: offer, or ask, again; then twice that.

@@ -164,6 +164,7 @@ class AgentProcess {
            .huge_pages = options_.memory_bytes == 0,
            .token = rng_.Next()});
     }
+    if (options_.memory_bytes == 0) KeepFreedMemory();
     if (arena_ != nullptr) {
       SetValueMemory(&arena_->values());
     } else if (options_.memory_bytes == 0) {

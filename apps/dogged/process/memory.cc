@@ -23,6 +23,11 @@ namespace {
 
 // Stack of a thread, where stacks are not limited.
 constexpr int64_t kStackBytes = 2 << 20;
+// Blocks of the heap from here on are mappings of their own; the most that
+// glibc takes.
+constexpr int kMappedBytesMin = 32 << 20;
+constexpr int kKeptHeapBytes = 64 << 20;
+constexpr int kHeapStepBytes = 4 << 20;
 
 // None without a limit.
 std::optional<int64_t> FiniteLimit(__rlimit_resource resource) {
@@ -101,6 +106,12 @@ int64_t PeakResidentBytes() {
 void ReturnFreedMemory() {
   ReturnKeptBlocks();
   malloc_trim(0);
+}
+
+void KeepFreedMemory() {
+  mallopt(M_MMAP_THRESHOLD, kMappedBytesMin);
+  mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
+  mallopt(M_TOP_PAD, kHeapStepBytes);
 }
 
 void PrepareForScarcity() {

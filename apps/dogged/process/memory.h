@@ -22,6 +22,9 @@ int64_t PeakResidentBytes();
 // Returns freed blocks that the heap and the pool of values keep to the
 // operating system.
 void ReturnFreedMemory();
+// From now on the heap keeps up to 64 MB that are freed, until
+// ReturnFreedMemory(): messages come and go, and each took fresh pages.
+void KeepFreedMemory();
 
 // Where addresses are limited (ulimit -v), the heap takes no more of them than
 // it needs. And whatever thread finds no memory, or no other thread, ends this
