@@ -14,6 +14,7 @@
 #include "dsl/lower/index_tables.h"
 #include "dsl/lower/input_sizes.h"
 #include "dsl/lower/lower.h"
+#include "dsl/lower/lower_chunks.h"
 #include "dsl/lower/lower_points.h"
 #include "dsl/lower/places_apart.h"
 #include "dsl/lower/size_limits.h"
@@ -176,8 +177,17 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   std::string nest_how;
   absl::StatusOr<Program> nest = absl::UnimplementedError("");
   if (const PointClass* const c = FindGathering(points)) {
+    absl::StatusOr<Program> chunks = absl::UnimplementedError("");
+    const bool may_chunk = options.coalesce && options.chunk_points > 0;
+    if (may_chunk) {
+      chunks = LowerChunks(points, options.target, options.chunk_points, how);
+      if (!absl::IsUnimplemented(chunks.status())) return chunks;
+    }
     how = absl::StrCat(kPointByPoint, ": task ", c->name,
                        " reads labels by indices from tables");
+    if (may_chunk) {
+      absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
+    }
     return LowerPoints(points, options.target);
   }
   const bool may_nest = options.lower_nest != nullptr && options.coalesce;
@@ -415,7 +425,9 @@ absl::StatusOr<SerialOutcome> SerialRun(absl::string_view text,
                                         const SerialProgress& progress) {
   options.compiled = false;
   options.target = {};
-  options.lower_nest = nullptr;  // points are what nests are held to
+  // Points are what nests and chunks are held to.
+  options.lower_nest = nullptr;
+  options.chunk_points = 0;
   // A single tile over all of space: no halos, only the loop over the points of
   // each time step.
   options.shape = TileShape{.widths = {}, .depth = kSerialTimeSteps};

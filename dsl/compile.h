@@ -32,6 +32,9 @@ struct CompileOptions {
   ParameterValues parameters;
   std::map<std::string, Value> inputs;  // by array, dense
   bool coalesce = true;
+  // Programs that read by tables go in chunks of so many points or more, if
+  // that makes two; 0: by points.
+  int64_t chunk_points = 256;
   // Tiles of loop nests where there would be no tiles; null: points then. With
   // `prefers_nest` wherever they are possible.
   LowerNestFunction lower_nest = nullptr;

@@ -8,8 +8,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/ir/chunk_body.h"
 #include "dsl/ir/nest_body.h"
 #include "dsl/ir/tile_bodies.h"
+#include "dsl/kernels/chunk_kernel.h"
 #include "dsl/kernels/interpreter.h"
 #include "dsl/kernels/nest_c.h"
 #include "dsl/kernels/nest_kernel.h"
@@ -71,6 +73,11 @@ class KernelLoader {
         return absl::InvalidArgumentError("a result that its plan lacks");
       }
       return MakeTileKernel(std::move(program), std::move(body.role));
+    }
+    if (spec.kind == "chunk") {
+      DOGGED_ASSIGN_OR_RETURN(ChunkBody body, ChunkBody::Decode(spec.body));
+      DOGGED_ASSIGN_OR_RETURN(auto function, Function(body.code, k, 0));
+      return MakeChunkKernel(std::move(body), std::move(function));
     }
     if (spec.kind == "nest") return Nest(k);
     // A plan, or the source: no task runs them.
@@ -213,6 +220,10 @@ absl::StatusOr<std::string> CSourceOf(const Program& program) {
     const KernelSpec& spec = program.kernels[k];
     if (spec.kind == "code") {
       DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
+      absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
+    } else if (spec.kind == "chunk") {
+      DOGGED_ASSIGN_OR_RETURN(const ChunkBody body,
+                              ChunkBody::Decode(spec.body));
       absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
     } else if (spec.kind == "tile-plan") {
       DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));

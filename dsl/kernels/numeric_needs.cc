@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "dsl/ir/chunk_body.h"
 #include "dsl/ir/nest_body.h"
 #include "dsl/ir/point_bodies.h"
 #include "dsl/ir/tile_bodies.h"
@@ -32,6 +33,10 @@ absl::StatusOr<std::string> NumericClassOf(const Program& program,
   for (const KernelSpec& spec : program.kernels) {
     if (spec.kind == "code") {
       DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
+      add_code(body.code);
+    } else if (spec.kind == "chunk") {
+      DOGGED_ASSIGN_OR_RETURN(const ChunkBody body,
+                              ChunkBody::Decode(spec.body));
       add_code(body.code);
     } else if (spec.kind == "tile-plan") {
       DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));

@@ -1,0 +1,178 @@
+#include "dsl/ir/chunk_body.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "dsl/ir/integer_codec.h"
+#include "runtime/base/codec.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+constexpr int32_t kShiftMax = 24;
+
+Gather BoxOf(const ChunkGroup& group) {
+  Gather out;
+  out.dims = group.dims;
+  out.lower = group.lower;
+  out.extents = group.extents;
+  return out;
+}
+
+bool AreDims(const std::vector<int32_t>& dims, int32_t rank) {
+  return std::all_of(dims.begin(), dims.end(),
+                     [rank](int32_t d) { return d >= 0 && d < rank; });
+}
+
+bool Has(const std::vector<int32_t>& dims, int32_t d) {
+  return std::find(dims.begin(), dims.end(), d) != dims.end();
+}
+
+// What the load reads follows from indices of its group.
+bool IsOfGroup(const ChunkLoad& load, const ChunkGroup& group) {
+  for (int32_t d = 0; d < kMaxIndices; ++d) {
+    if (load.at.coefficients[d] != 0 && !Has(group.dims, d)) return false;
+  }
+  return load.table == nullptr ||
+         std::all_of(load.table->dims.begin(), load.table->dims.end(),
+                     [&](int32_t d) { return Has(group.dims, d); });
+}
+
+}  // namespace
+
+int64_t ChunkGroup::PlaceCount() const { return BoxOf(*this).PlaceCount(); }
+
+int64_t ChunkGroup::PlaceOf(const IndexVector& task) const {
+  return BoxOf(*this).PlaceOf(task);
+}
+
+int64_t ChunkBody::PointCount(const IndexVector& task) const {
+  if (dim < 0) return 1;
+  return std::clamp<int64_t>(last - (first + task[dim] * Size()) + 1, 0,
+                             Size());
+}
+
+IndexVector ChunkBody::PointOf(const IndexVector& task) const {
+  IndexVector out = task;
+  if (dim >= 0) out[dim] = first + task[dim] * Size();
+  return out;
+}
+
+int64_t ChunkBody::ReadCount(int32_t group, const IndexVector& task) const {
+  return Has(groups[group].dims, dim) ? PointCount(task) : 1;
+}
+
+bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
+                           std::vector<int64_t>& blocks,
+                           std::vector<int64_t>* elements) const {
+  blocks.clear();
+  if (elements != nullptr) elements->clear();
+  absl::flat_hash_map<int64_t, int64_t> position;
+  const int64_t count = ReadCount(group, task);
+  for (const ChunkLoad& load : loads) {
+    if (load.group != group) continue;
+    IndexVector point = PointOf(task);
+    int64_t last_block = kNone;
+    int64_t last_position = 0;
+    for (int64_t j = 0; j < count; ++j) {
+      int64_t at = load.at.Evaluate(point);
+      if (load.table != nullptr) {
+        const int64_t place = load.table->PlaceOf(point);
+        if (place < 0) return false;
+        const int64_t value =
+            load.table->tables[0].values[static_cast<size_t>(place)];
+        if (value == Gather::kNone) return false;
+        at += value;
+      }
+      if (at < 0) return false;
+      const int64_t block = at >> shift;
+      if (block != last_block) {
+        const auto [it, is_new] = position.emplace(block, std::ssize(blocks));
+        if (is_new) blocks.push_back(block);
+        last_block = block;
+        last_position = it->second;
+      }
+      if (elements != nullptr) {
+        elements->push_back((last_position << shift) | (at & (Size() - 1)));
+      }
+      if (dim >= 0) ++point[dim];
+    }
+  }
+  return true;
+}
+
+std::string ChunkBody::Encode() const {
+  Encoder out;
+  code.Encode(out);
+  out.PutSigned(rank);
+  out.PutSigned(dim);
+  out.PutSigned(first);
+  out.PutSigned(last);
+  out.PutSigned(shift);
+  out.PutVarint(groups.size());
+  for (const ChunkGroup& group : groups) {
+    out.PutSigned(group.first_use);
+    out.PutSigned(group.use_count);
+    PutIntegers(out, group.dims);
+    group.lower.Encode(out);
+    group.extents.Encode(out);
+  }
+  for (const ChunkLoad& load : loads) {
+    out.PutSigned(load.group);
+    load.at.Encode(out);
+    out.PutBool(load.table != nullptr);
+    if (load.table != nullptr) load.table->Encode(out);
+  }
+  return out.Take();
+}
+
+absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  ChunkBody out;
+  out.code = CodeBlock::Decode(in);
+  out.rank = static_cast<int32_t>(in.GetSigned());
+  out.dim = static_cast<int32_t>(in.GetSigned());
+  out.first = in.GetSigned();
+  out.last = in.GetSigned();
+  out.shift = static_cast<int32_t>(in.GetSigned());
+  if (out.rank < 0 || out.rank > kMaxIndices || out.dim < -1 ||
+      out.dim >= out.rank || out.shift < 0 || out.shift > kShiftMax ||
+      out.first < -Gather::kValueMax || out.last > Gather::kValueMax ||
+      out.code.index_count != std::max(1, out.rank)) {
+    in.Fail();
+  }
+  const int64_t groups = in.GetCount();
+  for (int64_t g = 0; g < groups && in.ok(); ++g) {
+    ChunkGroup& group = out.groups.emplace_back();
+    group.first_use = static_cast<int32_t>(in.GetSigned());
+    group.use_count = static_cast<int32_t>(in.GetSigned());
+    group.dims = GetIntegers<int32_t>(in);
+    group.lower = IndexVector::Decode(in);
+    group.extents = IndexVector::Decode(in);
+    const auto rank = static_cast<int>(group.dims.size());
+    if (!AreDims(group.dims, out.rank) || group.lower.size() != rank ||
+        group.extents.size() != rank || group.first_use < 0 ||
+        group.use_count < 1 || group.PlaceCount() > Gather::kPlacesMax) {
+      in.Fail();
+    }
+  }
+  for (size_t l = 0; l < out.code.loads.size() && in.ok(); ++l) {
+    ChunkLoad& load = out.loads.emplace_back();
+    load.group = static_cast<int32_t>(in.GetSigned());
+    load.at = AffineExpr::Decode(in);
+    if (in.GetBool()) {
+      Gather table = Gather::Decode(in);
+      if (table.tables.size() != 1) in.Fail();
+      load.table = std::make_shared<const Gather>(std::move(table));
+    }
+    if (load.group < 0 || load.group >= std::ssize(out.groups) ||
+        !IsOfGroup(load, out.groups[load.group])) {
+      in.Fail();
+    }
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("chunk kernel"));
+  return out;
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,87 @@
+// ChunkBody: points of a task class as one task. A chunk is a run of points
+// along one index, and labels lie in blocks of as many. No point of a chunk
+// needs another one. Points read by affine forms or by tables, so the task
+// copies what they read together before it runs the code. Plain data; part of
+// the job.
+//
+// Source: the inspector and executor of Mirchandaney, Saltz et al. 1988: the
+// blocks that a chunk reads are found once, and so are the places in them.
+#ifndef DOGGED_DSL_IR_CHUNK_BODY_H_
+#define DOGGED_DSL_IR_CHUNK_BODY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "dsl/ir/kernel_ir.h"
+#include "runtime/base/label.h"
+#include "runtime/graph/affine.h"
+#include "runtime/graph/gather.h"
+
+namespace dogged::dsl {
+
+// A load of the code: the element `at`, plus the value of the table if there is
+// one, of the elements that lie in blocks side by side. Both are of a point.
+struct ChunkLoad {
+  int32_t group = 0;
+  AffineExpr at;
+  std::shared_ptr<const Gather> table;  // null: there is none
+};
+
+// Loads that share their blocks: values of the uses from `first_use` on. The
+// blocks follow from the task's indices `dims`, which are among a box.
+struct ChunkGroup {
+  int32_t first_use = 0;
+  int32_t use_count = 0;
+  std::vector<int32_t> dims;  // in order
+  IndexVector lower;
+  IndexVector extents;
+
+  int64_t PlaceCount() const;  // see Gather::PlaceCount()
+  // The place of a task, as Gather::PlaceOf().
+  int64_t PlaceOf(const IndexVector& task) const;
+};
+
+struct ChunkBody {
+  static constexpr int64_t kNone = -1;
+
+  // The index along which the chunks go is the last one, the others come
+  // before it in order.
+  CodeBlock code;
+  int32_t rank = 0;   // of a task
+  int32_t dim = -1;   // the index that counts chunks; -1: a task is a point
+  int64_t first = 0;  // points of `dim`
+  int64_t last = 0;
+  int32_t shift = 0;  // a chunk and a block have 2^shift points
+  std::vector<ChunkGroup> groups;
+  std::vector<ChunkLoad> loads;  // by load of the code
+
+  int64_t Size() const { return int64_t{1} << shift; }
+  // Points of a task.
+  int64_t PointCount(const IndexVector& task) const;
+  // The first point of a task.
+  IndexVector PointOf(const IndexVector& task) const;
+
+  // Points of a task whose loads of the group differ: PointCount(), or 1 where
+  // all read the same.
+  int64_t ReadCount(int32_t group, const IndexVector& task) const;
+  // Blocks that the loads of a group read at a task, by their first reader:
+  // load by load, point by point; `elements`, if not null, gets the element of
+  // each, counted through these blocks. ReadCount() points of each load. False
+  // if there is a point without an entry in its table, or with a negative
+  // element.
+  bool FindBlocks(int32_t group, const IndexVector& task,
+                  std::vector<int64_t>& blocks,
+                  std::vector<int64_t>* elements) const;
+
+  std::string Encode() const;
+  // With every position in range; kInvalidArgument otherwise.
+  static absl::StatusOr<ChunkBody> Decode(absl::string_view body);
+};
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_IR_CHUNK_BODY_H_

@@ -1,0 +1,255 @@
+#include "dsl/kernels/chunk_kernel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/graph/program.h"
+
+namespace dogged::dsl {
+namespace {
+
+// A stretch of elements side by side of one value: those of points `first` to
+// `end` - 1 of a load.
+struct Stretch {
+  int32_t use = 0;  // of the group
+  int32_t count = 0;
+  int32_t element = 0;
+};
+
+// Where the elements of a group stand at one place.
+struct Reads {
+  // By load of the group, all of its points.
+  std::vector<std::vector<Stretch>> stretches;
+  std::vector<int64_t> elements_min;  // that the value of each use has
+};
+
+// Reads of one group, found when the first task of a place runs.
+class GroupReads {
+ public:
+  explicit GroupReads(int64_t place_count)
+      : reads_(static_cast<size_t>(place_count)) {}
+  ~GroupReads() {
+    for (auto& reads : reads_) delete reads.load();
+  }
+  GroupReads(const GroupReads&) = delete;
+  GroupReads& operator=(const GroupReads&) = delete;
+
+  // Null if the tables have no entry for one of the task's points.
+  const Reads* At(const ChunkBody& body, int32_t group,
+                  const IndexVector& task) const {
+    const int64_t place = body.groups[group].PlaceOf(task);
+    if (place < 0) return nullptr;
+    std::atomic<const Reads*>& at = reads_[static_cast<size_t>(place)];
+    const Reads* known = at.load(std::memory_order_acquire);
+    if (known != nullptr) return known;
+    auto found = Find(body, group, task);
+    if (found == nullptr) return nullptr;
+    if (at.compare_exchange_strong(known, found.get())) return found.release();
+    return known;  // another worker was first
+  }
+
+ private:
+  static std::unique_ptr<const Reads> Find(const ChunkBody& body, int32_t group,
+                                           const IndexVector& task);
+
+  mutable std::vector<std::atomic<const Reads*>> reads_;  // by place
+};
+
+std::unique_ptr<const Reads> GroupReads::Find(const ChunkBody& body,
+                                              int32_t group,
+                                              const IndexVector& task) {
+  std::vector<int64_t> blocks;
+  std::vector<int64_t> elements;
+  if (!body.FindBlocks(group, task, blocks, &elements) ||
+      std::ssize(blocks) > body.groups[group].use_count) {
+    return nullptr;
+  }
+  auto out = std::make_unique<Reads>();
+  out->elements_min.resize(body.groups[group].use_count, 0);
+  const int64_t count = body.ReadCount(group, task);
+  for (size_t begin = 0; begin < elements.size(); begin += count) {
+    std::vector<Stretch>& stretches = out->stretches.emplace_back();
+    int64_t before = -2;
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t element = elements[begin + j];
+      const auto use = static_cast<int32_t>(element >> body.shift);
+      const int64_t within = element & (body.Size() - 1);
+      int64_t& least = out->elements_min[use];
+      least = std::max(least, within + 1);
+      if (element == before + 1 && within != 0) {
+        ++stretches.back().count;
+      } else {
+        stretches.push_back(
+            {.use = use, .count = 1, .element = static_cast<int32_t>(within)});
+      }
+      before = element;
+    }
+    stretches.shrink_to_fit();
+  }
+  return out;
+}
+
+class ChunkKernel : public Kernel {
+ public:
+  ChunkKernel(ChunkBody body, std::unique_ptr<BoxFunction> function)
+      : body_(std::move(body)), function_(std::move(function)) {
+    for (const ChunkGroup& group : body_.groups) {
+      reads_.push_back(std::make_unique<GroupReads>(group.PlaceCount()));
+    }
+  }
+  absl::Status Run(KernelCall& call) const override;
+  bool Fits(const TaskClass& c) const override {
+    return c.domain.size() == body_.rank &&
+           c.creates.size() == body_.code.stores.size() &&
+           std::all_of(body_.groups.begin(), body_.groups.end(),
+                       [&c](const ChunkGroup& group) {
+                         return group.first_use + int64_t{group.use_count} <=
+                                std::ssize(c.uses);
+                       });
+  }
+  ByteCounts OutputBytes(const Task& task) const override {
+    ByteCounts out;
+    for (const IrStore& store : body_.code.stores) {
+      out.push_back(body_.PointCount(task.index) * ElementBytes(store.element));
+    }
+    return out;
+  }
+
+ private:
+  // Elements of one load, `count` in all: those of a value where they lie side
+  // by side, else copies in `copies`.
+  absl::StatusOr<const void*> Place(size_t load, size_t within_group,
+                                    const KernelCall& call, int64_t count,
+                                    std::unique_ptr<char[]>& copies) const;
+
+  const ChunkBody body_;
+  const std::unique_ptr<BoxFunction> function_;
+  std::vector<std::unique_ptr<GroupReads>> reads_;  // by group
+};
+
+absl::Status CheckValue(const Value& value, ElementType element,
+                        int64_t elements_min) {
+  if (value.type() == element && value.element_count() >= elements_min) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a block of ", value.element_count(), " elements of type ",
+      ElementName(value.type()), " where element ", elements_min - 1,
+      " of type ", ElementName(element), " is read"));
+}
+
+absl::StatusOr<const void*> ChunkKernel::Place(
+    size_t load, size_t within_group, const KernelCall& call, int64_t count,
+    std::unique_ptr<char[]>& copies) const {
+  const int32_t g = body_.loads[load].group;
+  const ChunkGroup& group = body_.groups[g];
+  const absl::Span<Value> values =
+      call.inputs.subspan(group.first_use, group.use_count);
+  const ElementType element = body_.code.loads[load].element;
+  const auto width = static_cast<size_t>(ElementBytes(element));
+  const auto zeros = [&] {
+    copies = std::make_unique<char[]>(static_cast<size_t>(count) * width);
+    return copies.get();
+  };
+  // Its guard fails at all points.
+  if (values[0].IsNone()) return zeros();
+  const Reads* const reads = reads_[g]->At(body_, g, call.task.index);
+  if (reads == nullptr) {
+    return absl::InvalidArgumentError("a point reads beyond its tables");
+  }
+  const std::vector<Stretch>& stretches = reads->stretches[within_group];
+  for (const Stretch& stretch : stretches) {
+    const Value& value = values[stretch.use];
+    if (value.IsNone()) {
+      return absl::InvalidArgumentError("a block that is read is not there");
+    }
+    const absl::Status fits =
+        CheckValue(value, element, reads->elements_min[stretch.use]);
+    if (!fits.ok()) return fits;
+  }
+  const auto from = [&](const Stretch& stretch) {
+    return static_cast<const char*>(values[stretch.use].data()) +
+           static_cast<size_t>(stretch.element) * width;
+  };
+  const int64_t read = body_.ReadCount(g, call.task.index);
+  if (stretches.size() == 1 && read == count) return from(stretches[0]);
+  copies = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(count) *
+                                                  width);
+  char* to = copies.get();
+  if (read == 1) {  // one for all points
+    for (int64_t j = 0; j < count; ++j) {
+      std::memcpy(to + static_cast<size_t>(j) * width, from(stretches[0]),
+                  width);
+    }
+    return copies.get();
+  }
+  for (const Stretch& stretch : stretches) {
+    const size_t bytes = static_cast<size_t>(stretch.count) * width;
+    if (stretch.count == 1 && width == 8) {
+      std::memcpy(to, from(stretch), 8);
+    } else {
+      std::memcpy(to, from(stretch), bytes);
+    }
+    to += bytes;
+  }
+  return copies.get();
+}
+
+absl::Status ChunkKernel::Run(KernelCall& call) const {
+  const int64_t count = body_.PointCount(call.task.index);
+  if (count == 0) {
+    return absl::InvalidArgumentError("a chunk without points");
+  }
+  const CodeBlock& code = body_.code;
+  const auto rank = static_cast<size_t>(code.index_count);
+  std::vector<void*> stores;
+  for (size_t c = 0; c < call.outputs.size(); ++c) {
+    Shape shape;
+    if (body_.dim >= 0) shape.push_back(count);
+    call.outputs[c] = Value::Allocate(code.stores[c].element, shape);
+    stores.push_back(call.outputs[c].mutable_data());
+  }
+  std::vector<const void*> loads;
+  std::vector<std::unique_ptr<char[]>> copies(code.loads.size());
+  std::vector<size_t> seen(body_.groups.size(), 0);
+  for (size_t l = 0; l < code.loads.size(); ++l) {
+    auto place = Place(l, seen[body_.loads[l].group]++, call, count, copies[l]);
+    if (!place.ok()) return place.status();
+    loads.push_back(*place);
+  }
+  std::vector<int64_t> strides((stores.size() + loads.size()) * rank, 0);
+  for (size_t operand = 1; operand * rank <= strides.size(); ++operand) {
+    strides[operand * rank - 1] = 1;
+  }
+  const IndexVector point = body_.PointOf(call.task.index);
+  IndexVector lower;
+  IndexVector extents;
+  for (int d = 0; d < point.size(); ++d) {
+    if (d != body_.dim) lower.push_back(point[d]);
+  }
+  if (body_.dim >= 0) lower.push_back(point[body_.dim]);
+  while (lower.size() < code.index_count) lower.push_back(0);
+  for (int d = 0; d < code.index_count; ++d) extents.push_back(1);
+  extents[code.index_count - 1] = count;
+  function_->Run({.lower = lower.begin(),
+                  .count = extents.begin(),
+                  .stores = stores.data(),
+                  .loads = loads.data(),
+                  .strides = strides.data()});
+  for (Value& value : call.outputs) value.UnifyNans();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeChunkKernel(ChunkBody body,
+                                        std::unique_ptr<BoxFunction> function) {
+  return std::make_unique<ChunkKernel>(std::move(body), std::move(function));
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,19 @@
+// The kernel of a chunk (ir/chunk_body.h).
+#ifndef DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_
+#define DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_
+
+#include <memory>
+
+#include "dsl/ir/chunk_body.h"
+#include "dsl/ir/kernel_ir.h"
+#include "runtime/graph/kernel.h"
+
+namespace dogged::dsl {
+
+// `function` runs body.code.
+std::unique_ptr<Kernel> MakeChunkKernel(ChunkBody body,
+                                        std::unique_ptr<BoxFunction> function);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_

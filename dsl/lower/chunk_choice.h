@@ -1,0 +1,35 @@
+// Which indices chunks go along (lower_chunks.h).
+#ifndef DOGGED_DSL_LOWER_CHUNK_CHOICE_H_
+#define DOGGED_DSL_LOWER_CHUNK_CHOICE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "dsl/ir/point_program.h"
+
+namespace dogged::dsl {
+
+struct ChunkChoice {
+  // By array: the index along which its labels lie in blocks; -1: each label is
+  // a value.
+  std::vector<int32_t> array_index;
+  // By class: the index along which its points are in chunks; -1: none.
+  std::vector<int32_t> class_index;
+  int64_t longest = 0;  // labels along array_index, at most
+};
+
+// The longest index of each array that chunks can go along: every class that
+// makes labels of the array has it by itself, as a box of its own that covers
+// the array, and whether its points read does not depend on it.
+//
+// Then no chunk waits for itself if no point does. All points of a row, which
+// differ by that index alone, read of the same rows. So a circle of rows could
+// be followed from point to point without an end, and rows have finitely many.
+//
+// Errors: kUnimplemented with the reason why there is no such choice.
+absl::StatusOr<ChunkChoice> ChooseChunks(const PointProgram& points);
+
+}  // namespace dogged::dsl
+
+#endif  // DOGGED_DSL_LOWER_CHUNK_CHOICE_H_

@@ -1,0 +1,395 @@
+#include "dsl/lower/lower_chunks.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "dsl/ir/chunk_body.h"
+#include "dsl/lower/chunk_choice.h"
+#include "runtime/base/division.h"
+#include "runtime/base/status.h"
+
+namespace dogged::dsl {
+namespace {
+
+// Blocks of an array at most: enough that workers have about the same to do. A
+// chunk may read all of them, so that reads grow as their square.
+constexpr int64_t kBlocksPerWorker = 8;
+constexpr int64_t kBlocksLeast = 16;
+constexpr int64_t kBlocksMost = 64;
+
+absl::Status Unlike(absl::string_view what) {
+  return absl::UnimplementedError(what);
+}
+
+// Makes the program of one choice.
+class ChunkMaker {
+ public:
+  ChunkMaker(const PointProgram& points, const ChunkChoice& choice,
+             int32_t shift, const TargetSize& target)
+      : points_(points), choice_(choice), shift_(shift), target_(target) {}
+
+  absl::StatusOr<Program> Make();
+
+ private:
+  int64_t Size() const { return int64_t{1} << shift_; }
+  // The label that begins the first block of an array.
+  int64_t FirstOf(int32_t array) const {
+    return points_.arrays[array].box.lower[choice_.array_index[array]];
+  }
+  // How many chunks or blocks the numbers from `first` to `last` make.
+  int64_t ChunkCount(int64_t first, int64_t last) const {
+    return CeilDiv(last - first + 1, Size());
+  }
+  void AddArray(size_t a);
+  absl::Status AddClass(size_t k);
+  absl::StatusOr<KernelSpec> CodeOf(size_t k, TaskClass& out) const;
+  KernelSpec InputOf(size_t k) const;
+  // The uses of one group, where its loads find what they read.
+  absl::Status AddUses(const ChunkBody& body, int32_t group, const Use& like,
+                       TaskClass& out) const;
+  absl::Status AddResult(const PointResult& result);
+
+  const PointProgram& points_;
+  const ChunkChoice& choice_;
+  const int32_t shift_;
+  const TargetSize target_;
+  Program program_;
+};
+
+void ChunkMaker::AddArray(size_t a) {
+  const PointArray& point = points_.arrays[a];
+  const int32_t i = choice_.array_index[a];
+  const int32_t version = VersionIndexOf(points_, static_cast<int32_t>(a));
+  Array array{.name = i < 0 ? point.name : absl::StrCat(point.name, "'chunk"),
+              .rank = point.rank,
+              .element = point.element,
+              .affinity_block = {},
+              .affinity_group = 0,
+              .version_index = version};
+  if (i < 0) {
+    array.affinity_block.assign(point.rank, 1);
+    if (version >= 0) array.affinity_block[version] = 0;
+  } else {
+    Box box = point.box;
+    box.upper[i] = ChunkCount(box.lower[i], box.upper[i]) - 1;
+    box.lower[i] = 0;
+    array.affinity_block = SlabsOf(box, version, target_);
+  }
+  program_.arrays.push_back(std::move(array));
+}
+
+// The code with its indices as a chunk has them: `dim` last.
+CodeBlock WithLast(CodeBlock code, int32_t dim, int32_t rank) {
+  for (IrNode& node : code.nodes) {
+    if (dim < 0 || node.op != IrOp::kIndex || node.integer < dim) continue;
+    node.integer = node.integer == dim ? rank - 1 : node.integer - 1;
+  }
+  for (IrLoad& load : code.loads) load.step = Step::kUnit;
+  for (IrStore& store : code.stores) store.step = Step::kUnit;
+  return code;
+}
+
+// Loads of two uses lie in the same blocks, but for the index `i` along which
+// these go.
+bool ShareBlocks(const Use& a, const Use& b, int32_t i) {
+  if (a.array != b.array || a.guard != b.guard) return false;
+  for (size_t n = 0; n < a.map.size(); ++n) {
+    if (static_cast<int32_t>(n) != i && a.map[n] != b.map[n]) return false;
+  }
+  return true;
+}
+
+// Adds to `dims` the indices of a task that decide which blocks a load reads.
+void AddDims(const ChunkLoad& load, std::vector<int32_t>& dims) {
+  for (int d = 0; d < kMaxIndices; ++d) {
+    if (load.at.coefficients[d] != 0) dims.push_back(d);
+  }
+  if (load.table != nullptr) {
+    dims.insert(dims.end(), load.table->dims.begin(), load.table->dims.end());
+  }
+  std::sort(dims.begin(), dims.end());
+  dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
+}
+
+absl::StatusOr<KernelSpec> ChunkMaker::CodeOf(size_t k, TaskClass& out) const {
+  const PointClass& c = points_.classes[k];
+  const int32_t dim = choice_.class_index[k];
+  ChunkBody body;
+  body.rank = c.domain.size();
+  body.dim = dim;
+  body.shift = shift_;
+  body.code = WithLast(c.code.code, dim, body.rank);
+  if (dim >= 0) {
+    body.first = c.domain.dimensions[dim].Lower({});
+    body.last = c.domain.dimensions[dim].Upper({});
+  }
+  std::vector<int> leaders;  // by group: one of its uses
+  for (size_t u = 0; u < c.uses.size(); ++u) {
+    const Use& use = c.uses[u];
+    const int32_t i = choice_.array_index[use.array];
+    ChunkLoad& load = body.loads.emplace_back();
+    for (size_t n = 0; n < use.map.size(); ++n) {
+      if (static_cast<int32_t>(n) == i) continue;
+      if (use.IsGathered(n) ||
+          (dim >= 0 && use.map[n].coefficients[dim] != 0)) {
+        return Unlike(absl::StrCat("task ", c.name, " reads ",
+                                   points_.arrays[use.array].name,
+                                   " at places that differ by an index which "
+                                   "its blocks don't go along"));
+      }
+    }
+    if (i >= 0) {
+      load.at = use.map[i] - AffineExpr::Constant(FirstOf(use.array));
+      if (use.IsGathered(static_cast<size_t>(i))) load.table = use.gather;
+    }
+    const auto leader = std::find_if(
+        leaders.begin(), leaders.end(),
+        [&](int other) { return ShareBlocks(c.uses[other], use, i); });
+    load.group = static_cast<int32_t>(leader - leaders.begin());
+    if (leader == leaders.end()) {
+      leaders.push_back(static_cast<int>(u));
+      body.groups.emplace_back();
+    }
+    AddDims(load, body.groups[load.group].dims);
+  }
+  const Box hull = HullOf(c.domain);
+  for (size_t g = 0; g < body.groups.size(); ++g) {
+    ChunkGroup& group = body.groups[g];
+    for (const int32_t d : group.dims) {
+      const bool is_chunk = d == dim;
+      const int64_t lower = is_chunk ? 0 : hull.lower[d];
+      const int64_t upper = is_chunk
+                                ? ChunkCount(hull.lower[d], hull.upper[d]) - 1
+                                : hull.upper[d];
+      group.lower.push_back(lower);
+      group.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
+    }
+    if (group.PlaceCount() > Gather::kPlacesMax) {
+      return Unlike("there are too many chunks");
+    }
+    group.first_use = static_cast<int32_t>(out.uses.size());
+    DOGGED_RETURN_IF_ERROR(
+        AddUses(body, static_cast<int32_t>(g), c.uses[leaders[g]], out));
+    group.use_count = static_cast<int32_t>(out.uses.size()) - group.first_use;
+  }
+  return KernelSpec{.name = c.name, .kind = "chunk", .body = body.Encode()};
+}
+
+absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
+                                 const Use& like, TaskClass& out) const {
+  const int32_t i = choice_.array_index[like.array];
+  Use use{.array = like.array, .map = like.map, .guard = like.guard};
+  if (i < 0) {
+    out.uses.push_back(std::move(use));
+    return absl::OkStatus();
+  }
+  Gather box;
+  box.dims = body.groups[group].dims;
+  box.lower = body.groups[group].lower;
+  box.extents = body.groups[group].extents;
+  const int64_t places = box.PlaceCount();
+  std::vector<std::vector<int64_t>> blocks(static_cast<size_t>(places));
+  size_t most = 1;
+  IndexVector task;
+  while (task.size() < body.rank) task.push_back(0);
+  for (int64_t place = 0; place < places; ++place) {
+    const IndexVector at = box.At(place);
+    for (size_t d = 0; d < box.dims.size(); ++d) {
+      task[box.dims[d]] = at[static_cast<int>(d)];
+    }
+    std::vector<int64_t>& found = blocks[static_cast<size_t>(place)];
+    // No task is there.
+    if (!body.FindBlocks(group, task, found, nullptr)) found.clear();
+    most = std::max(most, found.size());
+  }
+  for (size_t m = 0; m < most; ++m) {
+    Use& one = out.uses.emplace_back(use);
+    one.map[i] = AffineExpr();
+    auto gather = std::make_shared<Gather>(box);
+    Gather::Table& table = gather->tables.emplace_back();
+    table.position = i;
+    for (const std::vector<int64_t>& found : blocks) {
+      table.values.push_back(
+          found.empty() ? Gather::kNone : found[std::min(m, found.size() - 1)]);
+    }
+    // Most blocks are those of the task's own chunk.
+    const auto& values = table.values;
+    const bool is_chunk = box.dims.size() == 1 && box.dims[0] == body.dim;
+    bool is_affine = is_chunk || box.dims.empty();
+    for (size_t p = 0; is_affine && p < values.size(); ++p) {
+      is_affine = values[p] != Gather::kNone &&
+                  values[p] - static_cast<int64_t>(p) == values[0];
+    }
+    if (is_affine && is_chunk) {
+      one.map[i] = AffineExpr::Index(body.dim, values[0]);
+    } else if (is_affine) {
+      one.map[i] = AffineExpr::Constant(values[0]);
+    } else {
+      one.gather = std::move(gather);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A block of the file for each chunk.
+KernelSpec ChunkMaker::InputOf(size_t k) const {
+  const PointClass& c = points_.classes[k];
+  const int32_t dim = choice_.class_index[k];
+  InputBody body = c.input;
+  if (dim >= 0) {
+    const int64_t first = c.domain.dimensions[dim].Lower({});
+    const int64_t last = c.domain.dimensions[dim].Upper({});
+    body.shapes = ShapeCode();
+    body.shapes.code.index_count = std::max(1, c.domain.size());
+    body.shapes.ranks = {static_cast<int32_t>(body.axis.size())};
+    CodeBuilder builder(body.shapes.code);
+    for (int f = 0; f < body.box.size(); ++f) {
+      const bool is_chunk = body.axis[f] == dim;
+      int32_t node = builder.Integer(1);
+      if (is_chunk) {
+        const int32_t left =
+            builder.Binary(IrOp::kSubtract, builder.Integer(last - first + 1),
+                           builder.Binary(IrOp::kMultiply, builder.Index(dim),
+                                          builder.Integer(Size())));
+        node = builder.Binary(IrOp::kMin, left, builder.Integer(Size()));
+        body.box.lower[f] = 0;
+        body.box.upper[f] = ChunkCount(first, last) - 1;
+      }
+      body.block.push_back(is_chunk ? Size() : 1);
+      body.shapes.code.stores.push_back(
+          {.element = ElementType::kInt64, .step = Step::kNone, .node = node});
+    }
+  }
+  return {.name = c.name, .kind = "input", .body = body.Encode()};
+}
+
+absl::Status ChunkMaker::AddClass(size_t k) {
+  const PointClass& c = points_.classes[k];
+  const int32_t dim = choice_.class_index[k];
+  TaskClass out{.name = c.name,
+                .domain = c.domain,
+                .creates = c.creates,
+                .uses = {},
+                .kernel = static_cast<int32_t>(program_.kernels.size()),
+                .priority = c.priority.value_or(AffineExpr())};
+  if (dim >= 0) {
+    Dimension& dimension = out.domain.dimensions[dim];
+    const int64_t chunks = ChunkCount(dimension.Lower({}), dimension.Upper({}));
+    dimension.lower = {{.expr = AffineExpr::Constant(0)}};
+    dimension.upper = {{.expr = AffineExpr::Constant(chunks - 1)}};
+    for (Create& create : out.creates) {
+      create.map[choice_.array_index[create.array]] = AffineExpr::Index(dim);
+    }
+  }
+  const Array& array = program_.arrays[c.creates.front().array];
+  if (!c.priority.has_value() && array.version_index >= 0) {
+    out.priority = c.creates.front().map[array.version_index] * -1;
+  }
+  if (c.body == PointClass::Body::kInput) {
+    program_.kernels.push_back(InputOf(k));
+  } else {
+    DOGGED_ASSIGN_OR_RETURN(KernelSpec spec, CodeOf(k, out));
+    program_.kernels.push_back(std::move(spec));
+  }
+  program_.classes.push_back(std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status ChunkMaker::AddResult(const PointResult& result) {
+  const PointArray& array = points_.arrays[result.array];
+  const int32_t i = choice_.array_index[result.array];
+  ResultView view{.array = array.name,
+                  .result_set = static_cast<int32_t>(program_.results.size()),
+                  .lower = {result.box.lower.begin(), result.box.lower.end()},
+                  .upper = {result.box.upper.begin(), result.box.upper.end()},
+                  .step = result.step,
+                  .tile_index = {},
+                  .origin = {},
+                  .extent = {}};
+  for (int d = 0; d < result.box.size(); ++d) {
+    view.tile_index.push_back(result.varies[d] ? d : -1);
+    view.origin.push_back(0);
+    view.extent.push_back(1);
+  }
+  ResultSet set{
+      .array = result.array, .domain = result.domain, .map = result.map};
+  if (i >= 0) {
+    const int e = result.map[i].LastIndex();
+    if (!result.is_whole_box || e < 0 || result.step[i] != 1 ||
+        result.map[i].coefficients[e] != 1 ||
+        result.box.lower[i] != array.box.lower[i] ||
+        result.box.upper[i] != array.box.upper[i]) {
+      return Unlike(absl::StrCat("a result has a part of ", array.name));
+    }
+    view.origin[i] = array.box.lower[i];
+    view.extent[i] = Size();
+    Dimension& dimension = set.domain.dimensions[e];
+    dimension.lower = {{.expr = AffineExpr::Constant(0)}};
+    dimension.upper = {
+        {.expr = AffineExpr::Constant(
+             ChunkCount(array.box.lower[i], array.box.upper[i]) - 1)}};
+    set.map[i] = AffineExpr::Index(e);
+  }
+  program_.results.push_back(std::move(set));
+  program_.views.push_back(std::move(view));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Program> ChunkMaker::Make() {
+  program_.name = points_.name;
+  program_.every_task_needed = points_.every_task_needed;
+  for (size_t a = 0; a < points_.arrays.size(); ++a) AddArray(a);
+  for (size_t k = 0; k < points_.classes.size(); ++k) {
+    DOGGED_RETURN_IF_ERROR(AddClass(k));
+  }
+  for (const PointResult& result : points_.results) {
+    DOGGED_RETURN_IF_ERROR(AddResult(result));
+  }
+  DOGGED_RETURN_IF_ERROR(program_.Validate());
+  return std::move(program_);
+}
+
+absl::Status CheckKind(const PointProgram& points) {
+  if (points.repeat.has_value()) return Unlike("it ends by a value");
+  if (!points.reductions.empty()) return Unlike("it has reductions");
+  for (const PointArray& array : points.arrays) {
+    if (array.block_rank > 0)
+      return Unlike("it has values of several elements");
+    if (!array.place.empty()) return Unlike("it says where values are");
+  }
+  for (const PointClass& c : points.classes) {
+    if (c.body == PointClass::Body::kNative) return Unlike("it calls kernels");
+    if (!c.input_at.empty()) return Unlike("it reads a part of a file");
+    if (c.body == PointClass::Body::kCode && !c.code.reads.empty()) {
+      return Unlike("it reads a file by points");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Program> LowerChunks(const PointProgram& points,
+                                    const TargetSize& target,
+                                    int64_t points_min, std::string& how) {
+  DOGGED_RETURN_IF_ERROR(CheckKind(points));
+  DOGGED_ASSIGN_OR_RETURN(const ChunkChoice choice, ChooseChunks(points));
+  if (choice.longest < 2 * points_min) return Unlike("it is small");
+  const int64_t blocks_max =
+      std::clamp(kBlocksPerWorker * target.agents * target.workers,
+                 kBlocksLeast, kBlocksMost);
+  int32_t shift = 0;
+  while ((int64_t{1} << shift) < points_min ||
+         CeilDiv(choice.longest, int64_t{1} << shift) > blocks_max) {
+    ++shift;
+  }
+  DOGGED_ASSIGN_OR_RETURN(Program program,
+                          ChunkMaker(points, choice, shift, target).Make());
+  how = absl::StrCat("chunks of ", int64_t{1} << shift, " points");
+  return program;
+}
+
+}  // namespace dogged::dsl

@@ -1,0 +1,347 @@
+// Aim: programs that read by tables give the same values in chunks as point by
+// point, whatever the tables, the size of a chunk and the agents that die; and
+// those that chunks can't take are told why.
+// Method: programs of each shape and drawn ones in chunks of several sizes,
+// beside the same program by points; simulated agents with crashes; damaged
+// bodies.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "dsl/ir/chunk_body.h"
+#include "gmock/gmock.h"
+#include "runtime/sim/cluster.h"
+#include "tests/dsl/compile_tools.h"
+#include "tests/sim/serial.h"
+
+namespace dogged::dsl {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+CompileOptions InChunks(int64_t points) {
+  CompileOptions options = Options();
+  options.chunk_points = points;
+  return options;
+}
+
+CompileOptions ByPoints() {
+  CompileOptions options = Options();
+  options.coalesce = false;
+  return options;
+}
+
+// Diffusion on a mesh; cells have three neighbours, and a number per step.
+std::string Mesh(int64_t cells) {
+  return absl::StrCat("param N = ", cells, R"(
+param T = 7
+array side(c = 0:N-1)(k = 0:2) : int64
+input side(c)(k) for c = 0:N-1  k = 0:2 else (c*(2*k + 5) + 3*k + 1) % N
+input u(c)(0) for c = 0:N-1 else sqrt(c)
+input dt(t) for t = 1:T else 0.1/t
+task diffuse
+  creates u(c)(t) as n
+  for c = 0:N-1  t = 1:T
+  using
+    u(c)(t-1)          as own
+    u(side(c)(0))(t-1) as first
+    u(side(c)(1))(t-1) as second where t > 2 else 3
+    u(side(c)(2))(t-1) as third
+    dt(t)              as h
+  code
+    n = own + h*(first + second + third - 3*own) + c
+  end code
+end task
+result u(:)(T)
+result u(:)(:)
+)");
+}
+
+// Two arrays that are made of one another, one of them step by step within a
+// step.
+constexpr char kSparse[] = R"(
+param N = 60
+param K = 4
+param T = 5
+array col(i = 0:N-1)(k = 0:K-1) : int64
+input col(i)(k) for i = 0:N-1  k = 0:K-1 else (i*i + 7*k*i + k) % N
+input w(i)(k) for i = 0:N-1  k = 0:K-1 else 1.0/(1 + i + k)
+input x(i)(0) for i = 0:N-1 else 1 + i % 3
+task multiply
+  creates part(i)(k)(t) as s
+  for i = 0:N-1  k = 0:K-1  t = 1:T
+  using
+    part(i)(k-1)(t) as before where k > 0 else 0
+    x(col(i)(k))(t-1) as b
+    w(i)(k) as f
+  code
+    s = before + b*f
+  end code
+end task
+task next
+  creates x(i)(t) as n
+  for i = 0:N-1  t = 1:T
+  using part(i)(K-1)(t) as p
+  code
+    n = 0.125*p
+  end code
+end task
+result x(:)(T)
+)";
+
+constexpr char kButterfly[] = R"(
+param L = 6
+param N = 64
+input a(0)(i) for i = 0:N-1 else (i*i + 3*i) % 17
+task butterfly
+  creates a(s)(i) as o
+  for s = 1:L  i = 0:N-1
+  using
+    a(s-1)(i) as x
+    a(s-1)(i + int64(pow(2, s-1)*
+                     (i % int64(pow(2, s)) < pow(2, s-1) ? 1 : -1))) as y
+  code
+    o = i % int64(pow(2, s)) < pow(2, s-1) ? x + y : y - x
+  end code
+end task
+result a(L)(:)
+)";
+
+// Labels with other origins than 0, an int64 array, one value that all read and
+// one that reads of a chunked array by a number.
+constexpr char kShifted[] = R"(
+param N = 301
+array p(i = 3:N+2) : int64
+array m(i = 10:N+9) : int64
+input p(i) for i = 3:N+2 else 10 + (7*i + 3) % N
+input m(i) for i = 10:N+9 else 5*i
+task first
+  creates scale as s
+  using m(12) as a
+  code
+    s = a + 1
+  end code
+end task
+task take
+  creates b(i) as o
+  for i = 3:N+2
+  using
+    m(p(i)) as v
+    scale   as s
+  code
+    o = v*s + i
+  end code
+end task
+result b(:)
+result scale
+)";
+
+// Rows read of one another in an order that no index tells by a number.
+constexpr char kFolded[] = R"(
+param N = 301
+array p(i = 0:N-1) : int64
+input p(i) for i = 0:N-1 else (7*i + 3) % N
+task fold
+  creates a(i)(k) as o
+  for i = 0:N-1  k = 0:3
+  using a(p(i))(3-k) as v where k > 1 else i
+  code
+    o = 2*v + k
+  end code
+end task
+result a(:)(:)
+)";
+
+std::vector<std::string> Programs() {
+  return {Mesh(64), Mesh(97), Mesh(5), kSparse, kButterfly, kShifted, kFolded};
+}
+
+TEST(Chunks, GiveTheValuesOfPoints) {
+  const KernelCache cache;
+  for (const std::string& text : Programs()) {
+    const Job points = MustCompile(text, ByPoints());
+    ASSERT_THAT(points.lowering, StartsWith("point by point"));
+    const std::string expected = MustDigest(points, cache.Source());
+    for (const int64_t size : {1, 2, 8, 32}) {
+      const Job job = MustCompile(text, InChunks(size));
+      if (size <= 2) {
+        EXPECT_THAT(job.lowering, StartsWith("chunks of")) << text;
+      }
+      const auto back = Job::Decode(job.Encode());
+      ASSERT_TRUE(back.ok()) << back.status();
+      EXPECT_EQ(MustDigest(*back, cache.Source()), expected) << size << "\n"
+                                                             << text;
+      EXPECT_EQ(MustDigest(*back, nullptr), expected) << size << "\n" << text;
+    }
+  }
+}
+
+TEST(Chunks, AreAsManyTasksAsBlocks) {
+  const Job job = MustCompile(Mesh(97), InChunks(16));
+  EXPECT_THAT(job.lowering, StartsWith("chunks of 16 points"));
+  // 7 blocks of u at 8 steps, and one of dt.
+  EXPECT_EQ(job.program.TaskCount(), 7 * 8 + 1);
+  CompileOptions many = Options();
+  EXPECT_THAT(MustCompile(Mesh(40'000), many).lowering,
+              StartsWith("chunks of 4096 points"));
+  many.target = {.agents = 8, .workers = 4};
+  EXPECT_THAT(MustCompile(Mesh(40'000), many).lowering,
+              StartsWith("chunks of 1024 points"));
+  const Job small = MustCompile(Mesh(300), Options());
+  EXPECT_THAT(small.lowering, HasSubstr("no chunks: it is small"));
+}
+
+TEST(Chunks, AgentsThatDieLoseNothing) {
+  for (const std::string& text : {Mesh(97), std::string(kSparse)}) {
+    CompileOptions options = InChunks(8);
+    options.target = {.agents = 4, .workers = 1};
+    const Job job = MustCompile(text, options);
+    const auto load = [](const Job& of) -> absl::StatusOr<LoadedKernels> {
+      auto table = LoadKernels(of, KernelRegistry(), nullptr);
+      if (!table.ok()) return table.status();
+      return LoadedKernels(*std::move(table));
+    };
+    const std::map<Label, Digest> expected = SerialResults(job, load);
+    const auto [first, last] = SeedRange(12);
+    for (int64_t seed = first; seed <= last; ++seed) {
+      SimOptions sim{.agents = 4,
+                     .gathers_first = true,
+                     .seed = static_cast<uint64_t>(seed),
+                     .faults = {.crash = 2, .join = 1}};
+      const SimOutcome out = Cluster(sim, job.Encode(), load).Run();
+      EXPECT_TRUE(out.status.ok()) << "seed " << seed << ": " << out.status;
+      EXPECT_EQ(out.results, expected) << "seed " << seed;
+    }
+  }
+}
+
+// A program of some arrays that are made step by step of one another and of a
+// file, by drawn tables and offsets.
+std::string Drawn(Rng& rng) {
+  const auto draw = [&rng](int64_t least, int64_t most) {
+    return least + rng.Below(most - least + 1);
+  };
+  const int64_t n = draw(2, 90);
+  const int64_t origin = draw(-5, 5);
+  const std::string range = absl::StrCat(origin, ":", origin + n - 1);
+  std::string out = absl::StrCat("param T = ", draw(1, 4), "\n");
+  for (const char* name : {"p", "q"}) {
+    absl::StrAppend(&out, "array ", name, "(i = ", range, ") : int64\ninput ",
+                    name, "(i) for i = ", range, " else ", origin, " + (",
+                    draw(1, 50), "*i*i + ", draw(0, 50), "*i + ", draw(0, 9),
+                    ") % ", draw(1, n), "\n");
+  }
+  absl::StrAppend(&out, "input f(k)(i) for k = 0:2  i = ", range,
+                  " else sin(i + k)\n");
+  for (const char* name : {"u", "v"}) {
+    absl::StrAppend(&out, "input ", name, "(i)(0) for i = ", range,
+                    " else 1.0*i\n");
+  }
+  const auto read = [&](const char* name, int64_t back) {
+    const char* const at[] = {"i", "p(i)", "q(i)", "p(i)"};
+    return absl::StrCat(name, "(", at[rng.Below(4)], ")(t-", back, ")");
+  };
+  absl::StrAppend(&out, "task a\n  creates u(i)(t) as n\n  for i = ", range,
+                  "  t = 1:T\n  using\n    ", read("u", 1), " as x\n    ",
+                  read("v", 1), " as y\n    f(", draw(0, 2), ")(",
+                  rng.Below(2) == 0 ? "q(i)" : "i",
+                  ") as z\n  code\n    n = x - 0.5*y + z*t\n  end code\n"
+                  "end task\n");
+  absl::StrAppend(&out, "task b\n  creates v(i)(t) as n\n  for i = ", range,
+                  "  t = 1:T\n  using\n    ", read("u", rng.Below(2)),
+                  " as x where t > 1 else i\n    ", read("v", 1),
+                  " as y\n  code\n    n = x + 0.25*y\n  end code\nend task\n"
+                  "result u(:)(T)\nresult v(:)(:)\n");
+  return out;
+}
+
+TEST(Chunks, DrawnProgramsGiveTheValuesOfPoints) {
+  const auto [first, last] = SeedRange(60);
+  int in_chunks = 0;
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    const std::string text = Drawn(rng);
+    CompileOptions options = InChunks(1 + rng.Below(20));
+    options.target = {.agents = 1 + rng.Below(3), .workers = 1};
+    const Job job = MustCompile(text, options);
+    in_chunks += absl::StartsWith(job.lowering, "chunks of") ? 1 : 0;
+    EXPECT_EQ(MustDigest(job, nullptr),
+              MustDigest(MustCompile(text, ByPoints()), nullptr))
+        << "seed " << seed << ", " << job.lowering << "\n"
+        << text;
+  }
+  EXPECT_GT(2 * in_chunks, last - first + 1);
+}
+
+TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
+  const auto changed = [](std::string text, const std::string& from,
+                          const std::string& to) {
+    EXPECT_TRUE(absl::StrContains(text, from)) << from;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const std::string mesh = Mesh(64);
+  const std::map<std::string, std::string> reasons = {
+      {changed(mesh, "result u(:)(T)",
+               "reduce all = sum(u(c)(T)) over c = 0:N-1\nresult all"),
+       "it has reductions"},
+      {changed(mesh, "result u(:)(T)", "result u(1:9)(T)"),
+       "a result has a part of u"},
+      {changed(mesh, "task diffuse\n  creates u(c)(t) as n\n  for c = 0:N-1",
+               "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
+               "  creates u(c)(t) as n\n  for c = 1:N-1"),
+       "task diffuse reads u at places"}};
+  for (const auto& [text, reason] : reasons) {
+    const Job job = MustCompile(text, InChunks(1));
+    EXPECT_THAT(job.lowering, HasSubstr(reason)) << text;
+    EXPECT_EQ(MustDigest(job, nullptr),
+              MustDigest(MustCompile(text, ByPoints()), nullptr));
+  }
+}
+
+// Parents stand before their children, which only the table says.
+TEST(Chunks, AnArrayThatIsMadeOfItselfByATableStaysInPoints) {
+  const std::string text = R"(
+param N = 500
+array parent(i = 0:N-1) : int64
+input parent(i) for i = 0:N-1 else max(0, (i - 1)/2)
+input depth(0)(i) for i = 0:N-1 else i
+task go
+  creates up(i) as d
+  for i = 0:N-1
+  using
+    up(parent(i)) as above where i > 0 else 0
+    depth(0)(i)   as own
+  code
+    d = above + own
+  end code
+end task
+result up(:)
+)";
+  const Job job = MustCompile(text, InChunks(4));
+  EXPECT_THAT(job.lowering, StartsWith("point by point"));
+}
+
+TEST(Chunks, ADamagedBodyIsRefusedOrFails) {
+  const Job job = MustCompile(Mesh(40), InChunks(8));
+  const auto [first, last] = SeedRange(300);
+  int refused = 0;
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    Job damaged = job;
+    for (KernelSpec& spec : damaged.program.kernels) {
+      if (spec.kind != "chunk" || rng.Below(2) == 0) continue;
+      const auto at = static_cast<size_t>(rng.Below(std::ssize(spec.body)));
+      spec.body[at] = static_cast<char>(spec.body[at] ^ (1 + rng.Below(255)));
+    }
+    const auto digest = DigestOf(damaged, KernelRegistry(), nullptr);
+    refused += digest.ok() ? 0 : 1;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+}  // namespace
+}  // namespace dogged::dsl
