@@ -177,15 +177,12 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   std::string nest_how;
   absl::StatusOr<Program> nest = absl::UnimplementedError("");
   if (const PointClass* const c = FindGathering(points)) {
-    absl::StatusOr<Program> chunks = absl::UnimplementedError("");
-    const bool may_chunk = options.coalesce && options.chunk_points > 0;
-    if (may_chunk) {
-      chunks = LowerChunks(points, options.target, options.chunk_points, how);
-      if (!absl::IsUnimplemented(chunks.status())) return chunks;
-    }
     how = absl::StrCat(kPointByPoint, ": task ", c->name,
                        " reads labels by indices from tables");
-    if (may_chunk) {
+    if (options.coalesce && options.chunk_points > 0) {
+      const absl::StatusOr<Program> chunks =
+          LowerChunks(points, options.target, options.chunk_points, how);
+      if (!absl::IsUnimplemented(chunks.status())) return chunks;
       absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
     }
     return LowerPoints(points, options.target);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
-#include "dsl/ir/integer_codec.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/status.h"
 
@@ -11,14 +10,6 @@ namespace dogged::dsl {
 namespace {
 
 constexpr int32_t kShiftMax = 24;
-
-Gather BoxOf(const ChunkGroup& group) {
-  Gather out;
-  out.dims = group.dims;
-  out.lower = group.lower;
-  out.extents = group.extents;
-  return out;
-}
 
 bool AreDims(const std::vector<int32_t>& dims, int32_t rank) {
   return std::all_of(dims.begin(), dims.end(),
@@ -32,19 +23,22 @@ bool Has(const std::vector<int32_t>& dims, int32_t d) {
 // What the load reads follows from indices of its group.
 bool IsOfGroup(const ChunkLoad& load, const ChunkGroup& group) {
   for (int32_t d = 0; d < kMaxIndices; ++d) {
-    if (load.at.coefficients[d] != 0 && !Has(group.dims, d)) return false;
+    if (load.at.coefficients[d] != 0 && !Has(group.places.dims, d))
+      return false;
   }
   return load.table == nullptr ||
          std::all_of(load.table->dims.begin(), load.table->dims.end(),
-                     [&](int32_t d) { return Has(group.dims, d); });
+                     [&](int32_t d) { return Has(group.places.dims, d); });
 }
 
 }  // namespace
 
-int64_t ChunkGroup::PlaceCount() const { return BoxOf(*this).PlaceCount(); }
-
-int64_t ChunkGroup::PlaceOf(const IndexVector& task) const {
-  return BoxOf(*this).PlaceOf(task);
+int64_t ChunkBody::PlaceCount() const {
+  int64_t count = 0;
+  for (const ChunkGroup& group : groups) {
+    count = std::min(count + group.places.PlaceCount(), Gather::kPlacesMax + 1);
+  }
+  return count;
 }
 
 int64_t ChunkBody::PointCount(const IndexVector& task) const {
@@ -60,7 +54,7 @@ IndexVector ChunkBody::PointOf(const IndexVector& task) const {
 }
 
 int64_t ChunkBody::ReadCount(int32_t group, const IndexVector& task) const {
-  return Has(groups[group].dims, dim) ? PointCount(task) : 1;
+  return Has(groups[group].places.dims, dim) ? PointCount(task) : 1;
 }
 
 bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
@@ -114,9 +108,7 @@ std::string ChunkBody::Encode() const {
   for (const ChunkGroup& group : groups) {
     out.PutSigned(group.first_use);
     out.PutSigned(group.use_count);
-    PutIntegers(out, group.dims);
-    group.lower.Encode(out);
-    group.extents.Encode(out);
+    group.places.Encode(out);
   }
   for (const ChunkLoad& load : loads) {
     out.PutSigned(load.group);
@@ -147,16 +139,13 @@ absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
     ChunkGroup& group = out.groups.emplace_back();
     group.first_use = static_cast<int32_t>(in.GetSigned());
     group.use_count = static_cast<int32_t>(in.GetSigned());
-    group.dims = GetIntegers<int32_t>(in);
-    group.lower = IndexVector::Decode(in);
-    group.extents = IndexVector::Decode(in);
-    const auto rank = static_cast<int>(group.dims.size());
-    if (!AreDims(group.dims, out.rank) || group.lower.size() != rank ||
-        group.extents.size() != rank || group.first_use < 0 ||
-        group.use_count < 1 || group.PlaceCount() > Gather::kPlacesMax) {
+    group.places = Gather::Decode(in);
+    if (!AreDims(group.places.dims, out.rank) || group.first_use < 0 ||
+        group.use_count < 1) {
       in.Fail();
     }
   }
+  if (out.PlaceCount() > Gather::kPlacesMax) in.Fail();
   for (size_t l = 0; l < out.code.loads.size() && in.ok(); ++l) {
     ChunkLoad& load = out.loads.emplace_back();
     load.group = static_cast<int32_t>(in.GetSigned());

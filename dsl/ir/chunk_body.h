@@ -32,17 +32,12 @@ struct ChunkLoad {
 };
 
 // Loads that share their blocks: values of the uses from `first_use` on. The
-// blocks follow from the task's indices `dims`, which are among a box.
+// blocks follow from the task's indices that `places` names, a box without
+// tables; those of chunks count these.
 struct ChunkGroup {
   int32_t first_use = 0;
   int32_t use_count = 0;
-  std::vector<int32_t> dims;  // in order
-  IndexVector lower;
-  IndexVector extents;
-
-  int64_t PlaceCount() const;  // see Gather::PlaceCount()
-  // The place of a task, as Gather::PlaceOf().
-  int64_t PlaceOf(const IndexVector& task) const;
+  Gather places;
 };
 
 struct ChunkBody {
@@ -60,6 +55,8 @@ struct ChunkBody {
   std::vector<ChunkLoad> loads;  // by load of the code
 
   int64_t Size() const { return int64_t{1} << shift; }
+  // Places of all groups; more than Gather::kPlacesMax saturates.
+  int64_t PlaceCount() const;
   // Points of a task.
   int64_t PointCount(const IndexVector& task) const;
   // The first point of a task.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/status.h"
 #include "runtime/graph/program.h"
 
 namespace dogged::dsl {
@@ -42,7 +43,7 @@ class GroupReads {
   // Null if the tables have no entry for one of the task's points.
   const Reads* At(const ChunkBody& body, int32_t group,
                   const IndexVector& task) const {
-    const int64_t place = body.groups[group].PlaceOf(task);
+    const int64_t place = body.groups[group].places.PlaceOf(task);
     if (place < 0) return nullptr;
     std::atomic<const Reads*>& at = reads_[static_cast<size_t>(place)];
     const Reads* known = at.load(std::memory_order_acquire);
@@ -99,7 +100,7 @@ class ChunkKernel : public Kernel {
   ChunkKernel(ChunkBody body, std::unique_ptr<BoxFunction> function)
       : body_(std::move(body)), function_(std::move(function)) {
     for (const ChunkGroup& group : body_.groups) {
-      reads_.push_back(std::make_unique<GroupReads>(group.PlaceCount()));
+      reads_.push_back(std::make_unique<GroupReads>(group.places.PlaceCount()));
     }
   }
   absl::Status Run(KernelCall& call) const override;
@@ -134,6 +135,10 @@ class ChunkKernel : public Kernel {
 
 absl::Status CheckValue(const Value& value, ElementType element,
                         int64_t elements_min) {
+  if (elements_min == 0) return absl::OkStatus();
+  if (value.IsNone()) {
+    return absl::InvalidArgumentError("a block that is read is not there");
+  }
   if (value.type() == element && value.element_count() >= elements_min) {
     return absl::OkStatus();
   }
@@ -163,14 +168,9 @@ absl::StatusOr<const void*> ChunkKernel::Place(
     return absl::InvalidArgumentError("a point reads beyond its tables");
   }
   const std::vector<Stretch>& stretches = reads->stretches[within_group];
-  for (const Stretch& stretch : stretches) {
-    const Value& value = values[stretch.use];
-    if (value.IsNone()) {
-      return absl::InvalidArgumentError("a block that is read is not there");
-    }
-    const absl::Status fits =
-        CheckValue(value, element, reads->elements_min[stretch.use]);
-    if (!fits.ok()) return fits;
+  for (size_t u = 0; u < values.size(); ++u) {
+    DOGGED_RETURN_IF_ERROR(
+        CheckValue(values[u], element, reads->elements_min[u]));
   }
   const auto from = [&](const Stretch& stretch) {
     return static_cast<const char*>(values[stretch.use].data()) +
@@ -218,9 +218,10 @@ absl::Status ChunkKernel::Run(KernelCall& call) const {
   std::vector<std::unique_ptr<char[]>> copies(code.loads.size());
   std::vector<size_t> seen(body_.groups.size(), 0);
   for (size_t l = 0; l < code.loads.size(); ++l) {
-    auto place = Place(l, seen[body_.loads[l].group]++, call, count, copies[l]);
-    if (!place.ok()) return place.status();
-    loads.push_back(*place);
+    DOGGED_ASSIGN_OR_RETURN(
+        const void* const place,
+        Place(l, seen[body_.loads[l].group]++, call, count, copies[l]));
+    loads.push_back(place);
   }
   std::vector<int64_t> strides((stores.size() + loads.size()) * rank, 0);
   for (size_t operand = 1; operand * rank <= strides.size(); ++operand) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/ir/chunk_body.h"
 #include "dsl/lower/chunk_choice.h"
+#include "dsl/lower/lower_points.h"
 #include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
@@ -19,6 +20,9 @@ namespace {
 constexpr int64_t kBlocksPerWorker = 8;
 constexpr int64_t kBlocksLeast = 16;
 constexpr int64_t kBlocksMost = 64;
+// Elements of a load that are looked up to find which blocks a class reads, at
+// most: a second or two.
+constexpr int64_t kReadsMax = int64_t{1} << 26;
 
 absl::Status Unlike(absl::string_view what) {
   return absl::UnimplementedError(what);
@@ -153,22 +157,23 @@ absl::StatusOr<KernelSpec> ChunkMaker::CodeOf(size_t k, TaskClass& out) const {
       leaders.push_back(static_cast<int>(u));
       body.groups.emplace_back();
     }
-    AddDims(load, body.groups[load.group].dims);
+    AddDims(load, body.groups[load.group].places.dims);
   }
   const Box hull = HullOf(c.domain);
   for (size_t g = 0; g < body.groups.size(); ++g) {
     ChunkGroup& group = body.groups[g];
-    for (const int32_t d : group.dims) {
+    for (const int32_t d : group.places.dims) {
       const bool is_chunk = d == dim;
       const int64_t lower = is_chunk ? 0 : hull.lower[d];
       const int64_t upper = is_chunk
                                 ? ChunkCount(hull.lower[d], hull.upper[d]) - 1
                                 : hull.upper[d];
-      group.lower.push_back(lower);
-      group.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
+      group.places.lower.push_back(lower);
+      group.places.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
     }
-    if (group.PlaceCount() > Gather::kPlacesMax) {
-      return Unlike("there are too many chunks");
+    if (body.PlaceCount() > kReadsMax >> shift_) {
+      return Unlike(
+          absl::StrCat("what task ", c.name, " reads is too much to list"));
     }
     group.first_use = static_cast<int32_t>(out.uses.size());
     DOGGED_RETURN_IF_ERROR(
@@ -186,10 +191,7 @@ absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
     out.uses.push_back(std::move(use));
     return absl::OkStatus();
   }
-  Gather box;
-  box.dims = body.groups[group].dims;
-  box.lower = body.groups[group].lower;
-  box.extents = body.groups[group].extents;
+  const Gather& box = body.groups[group].places;
   const int64_t places = box.PlaceCount();
   std::vector<std::vector<int64_t>> blocks(static_cast<size_t>(places));
   size_t most = 1;
@@ -204,6 +206,9 @@ absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
     // No task is there.
     if (!body.FindBlocks(group, task, found, nullptr)) found.clear();
     most = std::max(most, found.size());
+  }
+  if (static_cast<int64_t>(most) * places > Gather::kPlacesMax) {
+    return Unlike(absl::StrCat("task ", out.name, " reads too many blocks"));
   }
   for (size_t m = 0; m < most; ++m) {
     Use& one = out.uses.emplace_back(use);
@@ -301,19 +306,8 @@ absl::Status ChunkMaker::AddClass(size_t k) {
 absl::Status ChunkMaker::AddResult(const PointResult& result) {
   const PointArray& array = points_.arrays[result.array];
   const int32_t i = choice_.array_index[result.array];
-  ResultView view{.array = array.name,
-                  .result_set = static_cast<int32_t>(program_.results.size()),
-                  .lower = {result.box.lower.begin(), result.box.lower.end()},
-                  .upper = {result.box.upper.begin(), result.box.upper.end()},
-                  .step = result.step,
-                  .tile_index = {},
-                  .origin = {},
-                  .extent = {}};
-  for (int d = 0; d < result.box.size(); ++d) {
-    view.tile_index.push_back(result.varies[d] ? d : -1);
-    view.origin.push_back(0);
-    view.extent.push_back(1);
-  }
+  ResultView view = ViewOfPoints(points_, result,
+                                 static_cast<int32_t>(program_.results.size()));
   ResultSet set{
       .array = result.array, .domain = result.domain, .map = result.map};
   if (i >= 0) {

@@ -58,26 +58,6 @@ Array MakeArray(const PointArray& point, int32_t version,
   return array;
 }
 
-// The user's indices of a result that has one label per point.
-ResultView ViewOf(const PointProgram& points, const PointResult& result,
-                  int32_t result_set) {
-  ResultView view{.array = points.arrays[result.array].name,
-                  .result_set = result_set,
-                  .lower = {result.box.lower.begin(), result.box.lower.end()},
-                  .upper = {result.box.upper.begin(), result.box.upper.end()},
-                  .step = result.step,
-                  .tile_index = {},
-                  .origin = {},
-                  .extent = {}};
-  for (int d = 0; d < result.box.size(); ++d) {
-    const bool varies = result.varies[d];
-    view.tile_index.push_back(varies ? d : -1);
-    view.origin.push_back(0);
-    view.extent.push_back(1);
-  }
-  return view;
-}
-
 // With the tasks that some result needs alone, if `needed_only`.
 Program Lower(const PointProgram& points, const TargetSize& target,
               bool needed_only) {
@@ -131,8 +111,8 @@ Program Lower(const PointProgram& points, const TargetSize& target,
     }
   }
   for (const PointResult& result : points.results) {
-    program.views.push_back(
-        ViewOf(points, result, static_cast<int32_t>(program.results.size())));
+    program.views.push_back(ViewOfPoints(
+        points, result, static_cast<int32_t>(program.results.size())));
     program.results.push_back(
         {.array = result.array, .domain = result.domain, .map = result.map});
     if (program.repeat) program.repeat->result_time.push_back(result.time);
@@ -152,6 +132,25 @@ Program LowerNeeded(const PointProgram& points, const TargetSize& target) {
 }
 
 }  // namespace
+
+ResultView ViewOfPoints(const PointProgram& points, const PointResult& result,
+                        int32_t result_set) {
+  ResultView view{.array = points.arrays[result.array].name,
+                  .result_set = result_set,
+                  .lower = {result.box.lower.begin(), result.box.lower.end()},
+                  .upper = {result.box.upper.begin(), result.box.upper.end()},
+                  .step = result.step,
+                  .tile_index = {},
+                  .origin = {},
+                  .extent = {}};
+  for (int d = 0; d < result.box.size(); ++d) {
+    const bool varies = result.varies[d];
+    view.tile_index.push_back(varies ? d : -1);
+    view.origin.push_back(0);
+    view.extent.push_back(1);
+  }
+  return view;
+}
 
 absl::StatusOr<Program> LowerPoints(const PointProgram& points,
                                     const TargetSize& target) {

@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
+#include "tests/dsl/lower/table_programs.h"
 #include "tests/sim/serial.h"
 
 namespace dogged::dsl {
@@ -91,24 +92,6 @@ task next
   end code
 end task
 result x(:)(T)
-)";
-
-constexpr char kButterfly[] = R"(
-param L = 6
-param N = 64
-input a(0)(i) for i = 0:N-1 else (i*i + 3*i) % 17
-task butterfly
-  creates a(s)(i) as o
-  for s = 1:L  i = 0:N-1
-  using
-    a(s-1)(i) as x
-    a(s-1)(i + int64(pow(2, s-1)*
-                     (i % int64(pow(2, s)) < pow(2, s-1) ? 1 : -1))) as y
-  code
-    o = i % int64(pow(2, s)) < pow(2, s-1) ? x + y : y - x
-  end code
-end task
-result a(L)(:)
 )";
 
 // Labels with other origins than 0, an int64 array, one value that all read and
@@ -300,6 +283,23 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
     EXPECT_EQ(MustDigest(job, nullptr),
               MustDigest(MustCompile(text, ByPoints()), nullptr));
   }
+}
+
+// Which blocks are read would have to be looked up at each step.
+TEST(Chunks, WhatIsTooMuchToListRunsByPoints) {
+  std::string text = Mesh(2048);
+  const auto change = [&text](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(absl::StrContains(text, from)) << from;
+    text.replace(text.find(from), from.size(), to);
+  };
+  change("T = 7", "T = 1000000");
+  change("input dt(t) for t = 1:T else 0.1/t",
+         "input dt(x) for x = 0:N+T else 0.1*x");
+  change("dt(t) ", "dt(c+t) ");
+  change("result u(:)(:)", "");
+  EXPECT_THAT(MustCompile(text, Options()).lowering,
+              HasSubstr("no chunks: what task diffuse reads is too much to "
+                        "list"));
 }
 
 // Parents stand before their children, which only the table says.

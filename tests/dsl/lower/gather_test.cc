@@ -16,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
+#include "tests/dsl/lower/table_programs.h"
 #include "tests/sim/serial.h"
 
 namespace dogged::dsl {
@@ -169,23 +170,6 @@ result c(:)
 
 // int64(...) around an expression of indices takes it by its values.
 TEST(Gather, AButterflyReadsAtPowersOfTwo) {
-  const std::string text = R"(
-param L = 6
-param N = 64
-input a(0)(i) for i = 0:N-1 else (i*i + 3*i) % 17
-task butterfly
-  creates a(s)(i) as o
-  for s = 1:L  i = 0:N-1
-  using
-    a(s-1)(i) as x
-    a(s-1)(i + int64(pow(2, s-1)*
-                     (i % int64(pow(2, s)) < pow(2, s-1) ? 1 : -1))) as y
-  code
-    o = i % int64(pow(2, s)) < pow(2, s-1) ? x + y : y - x
-  end code
-end task
-result a(L)(:)
-)";
   std::vector<double> a;
   for (int i = 0; i < 64; ++i) a.push_back((i * i + 3 * i) % 17);
   for (int half = 1; half < 64; half *= 2) {
@@ -198,7 +182,7 @@ result a(L)(:)
       a[x] = sum;
     }
   }
-  EXPECT_EQ(DoublesOf(MustRun(text, Options()).values[0]), a);
+  EXPECT_EQ(DoublesOf(MustRun(kButterfly, Options()).values[0]), a);
 }
 
 // A wave along a line, recorded where `rx` says.
