@@ -96,31 +96,30 @@ bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
   return true;
 }
 
-std::string ChunkBody::Encode() const {
-  Encoder out;
-  code.Encode(out);
-  out.PutSigned(rank);
-  out.PutSigned(dim);
-  out.PutSigned(first);
-  out.PutSigned(last);
-  out.PutSigned(shift);
-  out.PutVarint(groups.size());
-  for (const ChunkGroup& group : groups) {
+namespace {
+
+void EncodeChunk(const ChunkBody& body, Encoder& out) {
+  body.code.Encode(out);
+  out.PutSigned(body.rank);
+  out.PutSigned(body.dim);
+  out.PutSigned(body.first);
+  out.PutSigned(body.last);
+  out.PutSigned(body.shift);
+  out.PutVarint(body.groups.size());
+  for (const ChunkGroup& group : body.groups) {
     out.PutSigned(group.first_use);
     out.PutSigned(group.use_count);
     group.places.Encode(out);
   }
-  for (const ChunkLoad& load : loads) {
+  for (const ChunkLoad& load : body.loads) {
     out.PutSigned(load.group);
     load.at.Encode(out);
     out.PutBool(load.table != nullptr);
     if (load.table != nullptr) load.table->Encode(out);
   }
-  return out.Take();
 }
 
-absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
-  Decoder in(body);
+ChunkBody DecodeChunk(Decoder& in) {
   ChunkBody out;
   out.code = CodeBlock::Decode(in);
   out.rank = static_cast<int32_t>(in.GetSigned());
@@ -160,7 +159,52 @@ absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
       in.Fail();
     }
   }
+  return out;
+}
+
+}  // namespace
+
+std::string ChunkBody::Encode() const {
+  Encoder out;
+  EncodeChunk(*this, out);
+  return out.Take();
+}
+
+absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
+  Decoder in(body);
+  ChunkBody out = DecodeChunk(in);
   DOGGED_RETURN_IF_ERROR(in.Finish("chunk kernel"));
+  return out;
+}
+
+std::string ChunkReduction::Encode() const {
+  Encoder out;
+  out.PutU8(static_cast<uint8_t>(kind));
+  out.PutBool(is_along);
+  out.PutU8(static_cast<uint8_t>(element));
+  EncodeChunk(chunk, out);
+  return out.Take();
+}
+
+absl::StatusOr<ChunkReduction> ChunkReduction::Decode(absl::string_view body) {
+  Decoder in(body);
+  ChunkReduction out;
+  const uint8_t kind = in.GetU8();
+  out.is_along = in.GetBool();
+  const uint8_t element = in.GetU8();
+  if (kind >= ReduceNames().size() || element > 2) in.Fail();
+  out.kind = static_cast<ReduceKind>(kind);
+  out.element = static_cast<ElementType>(element);
+  out.chunk = DecodeChunk(in);
+  const CodeBlock& code = out.chunk.code;
+  const auto is_read = [&](const IrLoad& load) {
+    return load.element == out.element;
+  };
+  if (code.stores.size() != 1 ||
+      !std::all_of(code.loads.begin(), code.loads.end(), is_read)) {
+    in.Fail();
+  }
+  DOGGED_RETURN_IF_ERROR(in.Finish("chunk reduction"));
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "dsl/ir/kernel_ir.h"
+#include "dsl/text/reduce_kind.h"
 #include "runtime/base/label.h"
 #include "runtime/graph/affine.h"
 #include "runtime/graph/gather.h"
@@ -77,6 +78,19 @@ struct ChunkBody {
   std::string Encode() const;
   // With every position in range; kInvalidArgument otherwise.
   static absl::StatusOr<ChunkBody> Decode(absl::string_view body);
+};
+
+// A chunk of a reduction: as ChunkBody, but with no code. Either each point is
+// the reduction of its loads, or the chunk is that of all its points.
+struct ChunkReduction {
+  ReduceKind kind = ReduceKind::kSum;
+  bool is_along = false;  // of all points: a partial result
+  ElementType element = ElementType::kDouble;  // of what is read
+  ChunkBody chunk;
+
+  std::string Encode() const;
+  // Errors: as ChunkBody.
+  static absl::StatusOr<ChunkReduction> Decode(absl::string_view body);
 };
 
 }  // namespace dogged::dsl

@@ -1,4 +1,4 @@
-// The kernel of a chunk (ir/chunk_body.h).
+// The kernels of chunks (ir/chunk_body.h).
 #ifndef DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_
 #define DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_
 
@@ -13,6 +13,8 @@ namespace dogged::dsl {
 // `function` runs body.code.
 std::unique_ptr<Kernel> MakeChunkKernel(ChunkBody body,
                                         std::unique_ptr<BoxFunction> function);
+
+std::unique_ptr<Kernel> MakeChunkReduceKernel(ChunkReduction body);
 
 }  // namespace dogged::dsl
 

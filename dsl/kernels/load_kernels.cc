@@ -79,6 +79,11 @@ class KernelLoader {
       DOGGED_ASSIGN_OR_RETURN(auto function, Function(body.code, k, 0));
       return MakeChunkKernel(std::move(body), std::move(function));
     }
+    if (spec.kind == "chunk-reduce") {
+      DOGGED_ASSIGN_OR_RETURN(ChunkReduction body,
+                              ChunkReduction::Decode(spec.body));
+      return MakeChunkReduceKernel(std::move(body));
+    }
     if (spec.kind == "nest") return Nest(k);
     // A plan, or the source: no task runs them.
     return std::unique_ptr<Kernel>();

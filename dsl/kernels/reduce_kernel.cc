@@ -95,21 +95,18 @@ class Partial {
 
   Value Root() {
     Value out = Value::Allocate(element_, {});
+    PutRoot(out.mutable_data());
+    return out;
+  }
+  void PutRoot(void* number) {
     double real = real_;
     if (IsExact(kind_, element_)) real = sum_.Round();
     if (kind_ == ReduceKind::kNorm2) real = std::sqrt(real);
-    switch (element_) {
-      case ElementType::kDouble:
-        out.mutable_span<double>()[0] = real;
-        break;
-      case ElementType::kFloat:
-        out.mutable_span<float>()[0] = static_cast<float>(real);
-        break;
-      case ElementType::kInt64:
-        out.mutable_span<int64_t>()[0] = integer_;
-        break;
+    if (element_ == ElementType::kInt64) {
+      *static_cast<int64_t*>(number) = integer_;
+    } else {
+      GiveReal(real, element_, number);
     }
-    return out;
   }
 
  private:
@@ -180,10 +177,9 @@ class ReduceKernel : public Kernel {
   explicit ReduceKernel(ReduceBody body) : body_(std::move(body)) {}
 
   ByteCounts OutputBytes(const Task&) const override {
-    const bool has_words = body_.step != ReduceBody::Step::kRoot &&
-                           IsExact(body_.kind, body_.element);
-    return {has_words ? ExactSum::kWords * ElementBytes(ElementType::kInt64)
-                      : ElementBytes(body_.element)};
+    return {body_.step == ReduceBody::Step::kRoot
+                ? ElementBytes(body_.element)
+                : PartialBytes(body_.kind, body_.element)};
   }
 
   bool Fits(const TaskClass& c) const override {
@@ -335,6 +331,33 @@ void RunReduceStep(int64_t step, int64_t kind, int64_t element,
 
 ElementType PartialElement(ReduceKind kind, ElementType element) {
   return IsExact(kind, element) ? ElementType::kInt64 : element;
+}
+
+int64_t PartialBytes(ReduceKind kind, ElementType element) {
+  return (IsExact(kind, element) ? ExactSum::kWords : 1) *
+         ElementBytes(PartialElement(kind, element));
+}
+
+Value ReduceAlong(ReduceKind kind, ElementType element,
+                  absl::Span<const void* const> operands, int64_t count) {
+  Partial partial(kind, element);
+  for (const void* const operand : operands) {
+    partial.AddElements(operand, count);
+  }
+  return partial.Take();
+}
+
+void ReduceEach(ReduceKind kind, ElementType element,
+                absl::Span<const void* const> operands, int64_t count,
+                void* out) {
+  const int64_t width = ElementBytes(element);
+  for (int64_t at = 0; at < count * width; at += width) {
+    Partial partial(kind, element);
+    for (const void* const operand : operands) {
+      partial.AddElements(static_cast<const char*>(operand) + at, 1);
+    }
+    partial.PutRoot(static_cast<char*>(out) + at);
+  }
 }
 
 std::string ReduceBody::Encode() const {

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "dsl/text/reduce_kind.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/kernel.h"
@@ -56,6 +57,19 @@ int64_t AccumulatorWidth(ReduceKind kind, ElementType element);
 // takes; the last step gives it.
 void RunReduceStep(int64_t step, int64_t kind, int64_t element,
                    void* accumulator, void* value);
+
+// Bytes of a partial result.
+int64_t PartialBytes(ReduceKind kind, ElementType element);
+
+// The partial result of all operands, of `count` elements each.
+Value ReduceAlong(ReduceKind kind, ElementType element,
+                  absl::Span<const void* const> operands, int64_t count);
+
+// Of `count` points: point j of `out` is the reduction of element j of each
+// operand.
+void ReduceEach(ReduceKind kind, ElementType element,
+                absl::Span<const void* const> operands, int64_t count,
+                void* out);
 
 std::unique_ptr<Kernel> MakeReduceKernel(ReduceBody body);
 

@@ -16,12 +16,22 @@ struct ChunkChoice {
   std::vector<int32_t> array_index;
   // By class: the index along which its points are in chunks; -1: none.
   std::vector<int32_t> class_index;
+  // By reduction: the index of `over` along which what it reads is in blocks;
+  // -1: none.
+  std::vector<int32_t> reduction_index;
   int64_t longest = 0;  // labels along array_index, at most
 };
 
+// The index of `domain` that alone, as itself plus a number, is index `i` of
+// `map`, and takes the same values whatever the others are; -1 if there is
+// none.
+int FreeIndexAt(const AffineMap& map, int i, const Domain& domain);
+
 // The longest index of each array that chunks can go along: every class that
 // makes labels of the array has it by itself, as a box of its own that covers
-// the array, and whether its points read does not depend on it.
+// the array, and whether its points read does not depend on it; nor does the
+// time of a loop. A reduction has it by itself, too, in what it makes and in
+// what it reads.
 //
 // Then no chunk waits for itself if no point does. All points of a row, which
 // differ by that index alone, read of the same rows. So a circle of rows could

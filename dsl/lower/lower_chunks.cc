@@ -7,8 +7,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/ir/chunk_body.h"
+#include "dsl/ir/substitute.h"
+#include "dsl/kernels/reduce_kernel.h"
 #include "dsl/lower/chunk_choice.h"
+#include "dsl/lower/deferral.h"
 #include "dsl/lower/lower_points.h"
+#include "dsl/lower/lower_reductions.h"
+#include "dsl/lower/result_parts.h"
+#include "runtime/base/check.h"
 #include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
@@ -23,6 +29,10 @@ constexpr int64_t kBlocksMost = 64;
 // Elements of a load that are looked up to find which blocks a class reads, at
 // most: a second or two.
 constexpr int64_t kReadsMax = int64_t{1} << 26;
+// Numbers that a chunk of a reduction reads for each point, at most.
+constexpr int64_t kTermsMax = 256;
+// Places of a result that are a task each, at most.
+constexpr int64_t kApartMax = 4096;
 
 absl::Status Unlike(absl::string_view what) {
   return absl::UnimplementedError(what);
@@ -48,13 +58,24 @@ class ChunkMaker {
     return CeilDiv(last - first + 1, Size());
   }
   void AddArray(size_t a);
-  absl::Status AddClass(size_t k);
-  absl::StatusOr<KernelSpec> CodeOf(size_t k, TaskClass& out) const;
-  KernelSpec InputOf(size_t k) const;
+  absl::Status AddClass(const PointClass& c, int32_t dim);
+  absl::Status AddReduction(size_t r);
+  // With a point for each of outer index, of as many terms as there are.
+  absl::Status AddEach(const PointReduction& reduction, int32_t dim);
+  // With partial results of blocks along index `dim` of `over`.
+  absl::Status AddAlong(const PointReduction& reduction, int32_t dim);
+  // Adds `out` with kernel `spec`, for tasks of time `time`.
+  void AddTasks(TaskClass out, KernelSpec spec, const AffineExpr& time);
+  // The class in chunks along `dim`, without what it reads.
+  TaskClass TasksOf(const PointClass& c, int32_t dim) const;
+  // What its chunks read, added to `out`, and how.
+  absl::StatusOr<ChunkBody> BodyOf(const PointClass& c, int32_t dim,
+                                   TaskClass& out) const;
+  KernelSpec InputOf(const PointClass& c, int32_t dim) const;
   // The uses of one group, where its loads find what they read.
   absl::Status AddUses(const ChunkBody& body, int32_t group, const Use& like,
                        TaskClass& out) const;
-  absl::Status AddResult(const PointResult& result);
+  void AddResult(const PointResult& result);
 
   const PointProgram& points_;
   const ChunkChoice& choice_;
@@ -118,9 +139,8 @@ void AddDims(const ChunkLoad& load, std::vector<int32_t>& dims) {
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
 }
 
-absl::StatusOr<KernelSpec> ChunkMaker::CodeOf(size_t k, TaskClass& out) const {
-  const PointClass& c = points_.classes[k];
-  const int32_t dim = choice_.class_index[k];
+absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
+                                             TaskClass& out) const {
   ChunkBody body;
   body.rank = c.domain.size();
   body.dim = dim;
@@ -180,7 +200,7 @@ absl::StatusOr<KernelSpec> ChunkMaker::CodeOf(size_t k, TaskClass& out) const {
         AddUses(body, static_cast<int32_t>(g), c.uses[leaders[g]], out));
     group.use_count = static_cast<int32_t>(out.uses.size()) - group.first_use;
   }
-  return KernelSpec{.name = c.name, .kind = "chunk", .body = body.Encode()};
+  return body;
 }
 
 absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
@@ -240,9 +260,7 @@ absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
 }
 
 // A block of the file for each chunk.
-KernelSpec ChunkMaker::InputOf(size_t k) const {
-  const PointClass& c = points_.classes[k];
-  const int32_t dim = choice_.class_index[k];
+KernelSpec ChunkMaker::InputOf(const PointClass& c, int32_t dim) const {
   InputBody body = c.input;
   if (dim >= 0) {
     const int64_t first = c.domain.dimensions[dim].Lower({});
@@ -271,14 +289,12 @@ KernelSpec ChunkMaker::InputOf(size_t k) const {
   return {.name = c.name, .kind = "input", .body = body.Encode()};
 }
 
-absl::Status ChunkMaker::AddClass(size_t k) {
-  const PointClass& c = points_.classes[k];
-  const int32_t dim = choice_.class_index[k];
+TaskClass ChunkMaker::TasksOf(const PointClass& c, int32_t dim) const {
   TaskClass out{.name = c.name,
                 .domain = c.domain,
                 .creates = c.creates,
                 .uses = {},
-                .kernel = static_cast<int32_t>(program_.kernels.size()),
+                .kernel = 0,
                 .priority = c.priority.value_or(AffineExpr())};
   if (dim >= 0) {
     Dimension& dimension = out.domain.dimensions[dim];
@@ -293,17 +309,165 @@ absl::Status ChunkMaker::AddClass(size_t k) {
   if (!c.priority.has_value() && array.version_index >= 0) {
     out.priority = c.creates.front().map[array.version_index] * -1;
   }
-  if (c.body == PointClass::Body::kInput) {
-    program_.kernels.push_back(InputOf(k));
-  } else {
-    DOGGED_ASSIGN_OR_RETURN(KernelSpec spec, CodeOf(k, out));
-    program_.kernels.push_back(std::move(spec));
-  }
+  return out;
+}
+
+void ChunkMaker::AddTasks(TaskClass out, KernelSpec spec,
+                          const AffineExpr& time) {
+  out.kernel = static_cast<int32_t>(program_.kernels.size());
+  program_.kernels.push_back(std::move(spec));
   program_.classes.push_back(std::move(out));
+  if (program_.repeat) program_.repeat->class_time.push_back(time);
+}
+
+absl::Status ChunkMaker::AddClass(const PointClass& c, int32_t dim) {
+  TaskClass out = TasksOf(c, dim);
+  if (c.body == PointClass::Body::kInput) {
+    AddTasks(std::move(out), InputOf(c, dim), c.time);
+    return absl::OkStatus();
+  }
+  DOGGED_ASSIGN_OR_RETURN(const ChunkBody body, BodyOf(c, dim, out));
+  AddTasks(std::move(out),
+           {.name = c.name, .kind = "chunk", .body = body.Encode()}, c.time);
   return absl::OkStatus();
 }
 
-absl::Status ChunkMaker::AddResult(const PointResult& result) {
+// The code of a reduction: what it reads and makes, of what types.
+CodeBlock TermsOf(ElementType term, size_t terms, ElementType made, int rank) {
+  CodeBlock out;
+  out.index_count = std::max(1, rank);
+  out.loads.resize(terms, {.element = term});
+  CodeBuilder builder(out);
+  const int32_t node = IrTypeOf(made) == IrType::kInt64
+                           ? builder.Integer(0)
+                           : builder.Real(0, IrTypeOf(made));
+  out.stores = {{.element = made, .node = node}};
+  return out;
+}
+
+absl::Status ChunkMaker::AddEach(const PointReduction& reduction, int32_t dim) {
+  const ElementType element = points_.arrays[reduction.source].element;
+  PointClass c{.name = reduction.name,
+               .domain = reduction.domain,
+               .time = reduction.time,
+               .creates = {{.array = reduction.array, .map = reduction.map}},
+               .uses = {}};
+  const int outer = reduction.domain.size();
+  const Box hull = HullOf(reduction.over);
+  Domain terms;
+  int64_t count = 1;
+  for (int d = outer; d < hull.size(); ++d) {
+    count *= std::max<int64_t>(0, hull.upper[d] - hull.lower[d] + 1);
+    if (count > kTermsMax) {
+      return Unlike(absl::StrCat(reduction.name, " has more than ", kTermsMax,
+                                 " terms for each point"));
+    }
+    terms.dimensions.push_back(
+        {.name = reduction.over.dimensions[d].name,
+         .lower = {{.expr = AffineExpr::Constant(hull.lower[d])}},
+         .upper = {{.expr = AffineExpr::Constant(hull.upper[d])}}});
+  }
+  if (count == 0) return Unlike(absl::StrCat(reduction.name, " has no terms"));
+  terms.ForEach([&](const IndexVector& term) {
+    std::vector<AffineExpr> at;
+    for (int d = 0; d < outer; ++d) at.push_back(AffineExpr::Index(d));
+    for (const int64_t value : term) at.push_back(AffineExpr::Constant(value));
+    Use& use = c.uses.emplace_back();
+    use.array = reduction.source;
+    use.guard = Membership(reduction.over, -1, at);
+    for (const AffineExpr& expr : reduction.source_map) {
+      use.map.push_back(Substitute(expr, at));
+    }
+    return true;
+  });
+  c.code.code = TermsOf(element, c.uses.size(), element, outer);
+  TaskClass out = TasksOf(c, dim);
+  ChunkReduction body{.kind = reduction.kind, .element = element};
+  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, out));
+  AddTasks(std::move(out),
+           {.name = c.name, .kind = "chunk-reduce", .body = body.Encode()},
+           c.time);
+  return absl::OkStatus();
+}
+
+absl::Status ChunkMaker::AddAlong(const PointReduction& reduction,
+                                  int32_t dim) {
+  const ElementType element = points_.arrays[reduction.source].element;
+  const Domain& over = reduction.over;
+  const int outer = reduction.domain.size();
+  const Box hull = HullOf(over);
+  if (hull.IsEmpty()) return Unlike(absl::StrCat(reduction.name, " is empty"));
+  PointClass c{.name = reduction.name,
+               .domain = reduction.domain,
+               .creates = {},
+               .uses = {}};
+  std::vector<AffineExpr> at;
+  for (int d = 0; d < outer; ++d) at.push_back(AffineExpr::Index(d));
+  ChunkLeaves leaves;
+  for (int d = outer; d < over.size(); ++d) {
+    const bool is_chunk = d == dim;
+    const int64_t first = is_chunk ? hull.lower[d] : 0;
+    const int64_t last = first + hull.upper[d] - hull.lower[d];
+    at.push_back(AffineExpr::Index(d, hull.lower[d] - first));
+    c.domain.dimensions.push_back(
+        {.name = over.dimensions[d].name,
+         .lower = {{.expr = AffineExpr::Constant(first)}},
+         .upper = {{.expr = AffineExpr::Constant(last)}}});
+    leaves.extents.push_back(is_chunk ? ChunkCount(first, last)
+                                      : last - first + 1);
+    leaves.affinity.push_back(
+        is_chunk ? program_.arrays[reduction.source]
+                       .affinity_block[choice_.array_index[reduction.source]]
+                 : 1);
+  }
+  Use& use = c.uses.emplace_back();
+  use.array = reduction.source;
+  use.guard = Membership(over, -1, at);
+  for (const AffineExpr& expr : reduction.source_map) {
+    use.map.push_back(Substitute(expr, at));
+  }
+  c.code.code =
+      TermsOf(element, 1, PartialElement(reduction.kind, element), over.size());
+  TaskClass out;
+  out.name = c.name;
+  ChunkReduction body{
+      .kind = reduction.kind, .is_along = true, .element = element};
+  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, out));
+  leaves.uses = std::move(out.uses);
+  leaves.kernel = {.name = "", .kind = "chunk-reduce", .body = body.Encode()};
+  AddChunkReduction(reduction, points_, std::move(leaves), program_);
+  return absl::OkStatus();
+}
+
+absl::Status ChunkMaker::AddReduction(size_t r) {
+  const PointReduction& reduction = points_.reductions[r];
+  const int32_t source = choice_.array_index[reduction.source];
+  const int32_t made = choice_.array_index[reduction.array];
+  const int32_t dim = choice_.reduction_index[r];
+  if (source >= 0 && dim < 0) {
+    return Unlike(absl::StrCat(reduction.name, " reads ",
+                               points_.arrays[reduction.source].name,
+                               " at places that differ by an index which its "
+                               "blocks don't go along"));
+  }
+  if (source < 0) {
+    AddPointReduction(reduction, points_, reduction.domain, program_);
+  } else if (dim >= reduction.domain.size()) {
+    DOGGED_RETURN_IF_ERROR(AddAlong(reduction, dim));
+  } else if (made >= 0) {
+    return AddEach(reduction, dim);
+  } else {
+    return Unlike(absl::StrCat(reduction.name, " makes a part of ",
+                               points_.arrays[reduction.array].name));
+  }
+  // All classes of the tree have the reduction's indices first.
+  if (program_.repeat) {
+    program_.repeat->class_time.resize(program_.classes.size(), reduction.time);
+  }
+  return absl::OkStatus();
+}
+
+void ChunkMaker::AddResult(const PointResult& result) {
   const PointArray& array = points_.arrays[result.array];
   const int32_t i = choice_.array_index[result.array];
   ResultView view = ViewOfPoints(points_, result,
@@ -311,13 +475,8 @@ absl::Status ChunkMaker::AddResult(const PointResult& result) {
   ResultSet set{
       .array = result.array, .domain = result.domain, .map = result.map};
   if (i >= 0) {
-    const int e = result.map[i].LastIndex();
-    if (!result.is_whole_box || e < 0 || result.step[i] != 1 ||
-        result.map[i].coefficients[e] != 1 ||
-        result.box.lower[i] != array.box.lower[i] ||
-        result.box.upper[i] != array.box.upper[i]) {
-      return Unlike(absl::StrCat("a result has a part of ", array.name));
-    }
+    const int e = WholeAlong(points_, choice_, result);
+    DOGGED_CHECK(e >= 0) << "a result of parts of blocks";
     view.origin[i] = array.box.lower[i];
     view.extent[i] = Size();
     Dimension& dimension = set.domain.dimensions[e];
@@ -329,26 +488,30 @@ absl::Status ChunkMaker::AddResult(const PointResult& result) {
   }
   program_.results.push_back(std::move(set));
   program_.views.push_back(std::move(view));
-  return absl::OkStatus();
+  if (program_.repeat) program_.repeat->result_time.push_back(result.time);
 }
 
 absl::StatusOr<Program> ChunkMaker::Make() {
   program_.name = points_.name;
   program_.every_task_needed = points_.every_task_needed;
+  program_.repeat = points_.repeat;
   for (size_t a = 0; a < points_.arrays.size(); ++a) AddArray(a);
   for (size_t k = 0; k < points_.classes.size(); ++k) {
-    DOGGED_RETURN_IF_ERROR(AddClass(k));
+    DOGGED_RETURN_IF_ERROR(
+        AddClass(points_.classes[k], choice_.class_index[k]));
+  }
+  for (size_t r = 0; r < points_.reductions.size(); ++r) {
+    DOGGED_RETURN_IF_ERROR(AddReduction(r));
   }
   for (const PointResult& result : points_.results) {
-    DOGGED_RETURN_IF_ERROR(AddResult(result));
+    AddResult(result);
   }
+  if (program_.repeat) DeferTasks(program_);
   DOGGED_RETURN_IF_ERROR(program_.Validate());
   return std::move(program_);
 }
 
 absl::Status CheckKind(const PointProgram& points) {
-  if (points.repeat.has_value()) return Unlike("it ends by a value");
-  if (!points.reductions.empty()) return Unlike("it has reductions");
   for (const PointArray& array : points.arrays) {
     if (array.block_rank > 0)
       return Unlike("it has values of several elements");
@@ -370,8 +533,19 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& points,
                                     const TargetSize& target,
                                     int64_t points_min, std::string& how) {
   DOGGED_RETURN_IF_ERROR(CheckKind(points));
-  DOGGED_ASSIGN_OR_RETURN(const ChunkChoice choice, ChooseChunks(points));
+  DOGGED_ASSIGN_OR_RETURN(ChunkChoice choice, ChooseChunks(points));
   if (choice.longest < 2 * points_min) return Unlike("it is small");
+  const PointProgram whole = WithResultParts(points, choice);
+  for (const PointResult& result : whole.results) {
+    const int64_t apart = choice.array_index[result.array] < 0 &&
+                                  result.array >= std::ssize(points.arrays)
+                              ? result.domain.Count()
+                              : 0;
+    if (apart > kApartMax) {
+      return Unlike(absl::StrCat("a result has ", apart, " places apart of ",
+                                 whole.arrays[result.array].name));
+    }
+  }
   const int64_t blocks_max =
       std::clamp(kBlocksPerWorker * target.agents * target.workers,
                  kBlocksLeast, kBlocksMost);
@@ -381,7 +555,7 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& points,
     ++shift;
   }
   DOGGED_ASSIGN_OR_RETURN(Program program,
-                          ChunkMaker(points, choice, shift, target).Make());
+                          ChunkMaker(whole, choice, shift, target).Make());
   how = absl::StrCat("chunks of ", int64_t{1} << shift, " points");
   return program;
 }

@@ -44,9 +44,14 @@ class Tree {
   // that of their labels there.
   void Leaves(std::vector<int64_t> extents, std::vector<int64_t> affinity,
               std::vector<Use> uses, const ReduceBody& body) {
+    Leaves(std::move(extents), std::move(affinity), std::move(uses),
+           Reduce(body));
+  }
+  void Leaves(std::vector<int64_t> extents, std::vector<int64_t> affinity,
+              std::vector<Use> uses, KernelSpec kernel) {
     extents_ = std::move(extents);
     affinity_ = std::move(affinity);
-    AddLevel("leaf", std::move(uses), body);
+    AddLevel("leaf", std::move(uses), std::move(kernel));
   }
 
   // Inner nodes, dimension by dimension, until one partial result is left.
@@ -66,10 +71,13 @@ class Tree {
 
   void Root(Domain domain, AffineMap at, int32_t created, AffineMap map) {
     AddClass("root", std::move(domain), {{.array = created, .map = map}},
-             {Last(std::move(at))}, Body(ReduceBody::Step::kRoot));
+             {Last(std::move(at))}, Reduce(Body(ReduceBody::Step::kRoot)));
   }
 
  private:
+  static KernelSpec Reduce(const ReduceBody& body) {
+    return {.name = "", .kind = "reduce", .body = body.Encode()};
+  }
   void JoinOnce(size_t d) {
     const int64_t extent = extents_[d];
     const auto dim = outer_size() + static_cast<int>(d);
@@ -87,7 +95,7 @@ class Tree {
     }
     extents_[d] = CeilDiv(extent, kFanIn);
     affinity_[d] = CeilDiv(affinity_[d], kFanIn);
-    AddLevel("join", std::move(uses), Body(ReduceBody::Step::kCombine));
+    AddLevel("join", std::move(uses), Reduce(Body(ReduceBody::Step::kCombine)));
   }
 
   AffineMap Identity() const {
@@ -100,7 +108,7 @@ class Tree {
 
   // Adds a class and an array that it creates, which becomes the last one.
   void AddLevel(const std::string& step, std::vector<Use> uses,
-                const ReduceBody& body) {
+                KernelSpec kernel) {
     array_ = static_cast<int32_t>(program_.arrays.size());
     Domain domain = outer_;
     for (size_t d = 0; d < extents_.size(); ++d) {
@@ -115,15 +123,15 @@ class Tree {
          .element = PartialElement(reduction_.kind, element_),
          .affinity_block = std::move(affinity)});
     AddClass(step, std::move(domain), {{.array = array_, .map = Identity()}},
-             std::move(uses), body);
+             std::move(uses), std::move(kernel));
   }
 
   void AddClass(const std::string& step, Domain domain,
                 std::vector<Create> creates, std::vector<Use> uses,
-                const ReduceBody& body) {
-    const std::string name = absl::StrCat(reduction_.name, " ", step);
+                KernelSpec kernel) {
+    kernel.name = absl::StrCat(reduction_.name, " ", step);
     program_.classes.push_back(
-        {.name = name,
+        {.name = kernel.name,
          .domain = std::move(domain),
          .creates = std::move(creates),
          .uses = std::move(uses),
@@ -131,8 +139,7 @@ class Tree {
          // Reductions free tiles, so they go before tasks that make more of
          // them.
          .priority = AffineExpr::Constant(1)});
-    program_.kernels.push_back(
-        {.name = name, .kind = "reduce", .body = body.Encode()});
+    program_.kernels.push_back(std::move(kernel));
   }
 
   const PointReduction& reduction_;
@@ -176,16 +183,6 @@ void AddTileLeaves(const ResultSet& tiles,
 }
 
 Guard Never() { return {.any_of = {{{.expr = AffineExpr::Constant(-1)}}}}; }
-
-// The conditions under which `values` is a point of `domain`, left out those
-// that hold of all points in its hull, which is not empty. `cut` is the
-// dimension of which `values` may go beyond the hull.
-Guard Membership(const Domain& domain, int cut,
-                 const std::vector<AffineExpr>& values) {
-  Guard out = domain.guard;
-  out.Require(domain.BoundConstraints(cut));
-  return Substitute(out, values);
-}
 
 // Where time stands among the indices of `view`'s array, of which the labels'
 // last index counts blocks; -1 for an array without time.
@@ -260,6 +257,26 @@ void AddTimeStepRoots(const PointReduction& reduction, const Blocks& blocks,
 }
 
 }  // namespace
+
+Guard Membership(const Domain& domain, int cut,
+                 const std::vector<AffineExpr>& values) {
+  Guard out = domain.guard;
+  out.Require(domain.BoundConstraints(cut));
+  return Substitute(out, values);
+}
+
+void AddChunkReduction(const PointReduction& reduction,
+                       const PointProgram& points, ChunkLeaves leaves,
+                       Program& program) {
+  const Domain& outer = reduction.domain;
+  Tree tree(reduction, points, outer, program);
+  tree.Leaves(std::move(leaves.extents), std::move(leaves.affinity),
+              std::move(leaves.uses), std::move(leaves.kernel));
+  tree.Join();
+  AffineMap at;
+  for (int d = 0; d < outer.size(); ++d) at.push_back(AffineExpr::Index(d));
+  tree.Root(outer, std::move(at), reduction.array, reduction.map);
+}
 
 void AddPointReduction(const PointReduction& reduction,
                        const PointProgram& points, const Domain& outer,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,6 +21,25 @@ namespace dogged::dsl {
 void AddPointReduction(const PointReduction& reduction,
                        const PointProgram& points, const Domain& outer,
                        Program& program);
+
+// Leaves of a reduction over what lies in blocks. Their indices are those of
+// the reduction's domain, and then as many as `extents` has, from 0 on.
+struct ChunkLeaves {
+  std::vector<int64_t> extents;
+  std::vector<int64_t> affinity;  // of their labels along these
+  std::vector<Use> uses;
+  KernelSpec kernel;
+};
+// Adds the tree over `leaves` for all of a reduction's domain.
+void AddChunkReduction(const PointReduction& reduction,
+                       const PointProgram& points, ChunkLeaves leaves,
+                       Program& program);
+
+// The condition under which the point of which all indices are `values` is one
+// of `domain`, but for what holds of all points in its hull; `cut` is the index
+// of which `values` may go beyond the hull, if any.
+Guard Membership(const Domain& domain, int cut,
+                 const std::vector<AffineExpr>& values);
 
 // The tiles that a coalesced program must compute for `reduction`: in a loop
 // only at some time steps, if it is done for every round. Errors:

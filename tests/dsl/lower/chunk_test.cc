@@ -139,8 +139,107 @@ end task
 result a(:)(:)
 )";
 
+// Rows of a sparse matrix summed up, and what of each step says when to end.
+constexpr char kLoop[] = R"(
+param N = 70
+param K = 3
+repeat T = 2:40:2 until change(T) < 0.05
+array col(i = 1:N)(k = 0:K-1) : int64
+input col(i)(k) for i = 1:N  k = 0:K-1 else 1 + (i*i + 7*k*i + k) % N
+input w(i)(k) for i = 1:N  k = 0:K-1 else 1.0/(2 + i + k)
+input b(i) for i = 1:N else 1 + i % 3
+input x(i)(0) for i = 1:N else 0
+task multiply
+  creates part(i)(k)(t) as s
+  for i = 1:N  k = 0:K-1  t = 1:T
+  using
+    x(col(i)(k))(t-1) as b
+    w(i)(k) as f
+  code
+    s = b*f
+  end code
+end task
+reduce ax(i)(t) = sum(part(i)(k)(t)) for i = 1:N  t = 1:T over k = 0:K-1
+task next
+  creates x(i)(t) as n
+  for i = 1:N  t = 1:T
+  using
+    ax(i)(t) as a
+    b(i) as right
+  code
+    n = right + 0.5*a
+  end code
+end task
+task move
+  creates d(i)(t) as m
+  for i = 1:N  t = 2:T:2
+  using
+    x(i)(t) as now
+    x(i)(t-1) as before
+  code
+    m = now - before
+  end code
+end task
+reduce change(t) = normmax(d(i)(t)) for t = 2:T:2 over i = 1:N
+result x(:)(T)
+result x(3:40)(T)
+result x(7)(t) for t = 1:T
+result change(t) for t = 2:T:2
+)";
+
+// Reductions of each kind and type, of parts of what lies in blocks, of rows
+// that not all steps have, of what another one makes, and of nothing.
+constexpr char kReductions[] = R"(
+param N = 83
+param T = 4
+array p(i = 0:N-1) : int64
+array c(i = -2:N-3) : int64
+array g(k = 0:4)(i = 3:N+2) : float
+input p(i) for i = 0:N-1 else (7*i + 3) % N
+input c(i) for i = -2:N-3 else 5*i - 90
+input g(k)(i) for k = 0:4  i = 3:N+2 else float(sin(i*k))
+input u(i)(0) for i = 0:N-1 else cos(i)
+task step
+  creates u(i)(t) as n
+  for i = 0:N-1  t = 1:T
+  using
+    u(p(i))(t-1) as x
+    mean(t-1) as m
+  code
+    n = 1.5*x - m/83
+  end code
+end task
+reduce mean(t) = sum(u(i)(t)) for t = 0:T over i = 0:N-1
+reduce least = min(u(i)(T)) over i = 5:N-9
+reduce size(t) = norm2(u(i)(t)) for t = 0:T over i = 1:1
+reduce far = normmax(u(i)(t)) over t = 1:T  i = 2:N-1 where t % 2 == 0
+reduce all = sum(c(i)) over i = -1:N-3
+reduce top = max(c(i)) over i = 7:70
+reduce column(i) = sum(g(k)(i)) for i = 3:N+2 over k = 1:4 where k != 2
+reduce highest(i) = max(g(k)(i)) for i = 3:N+2 over k = 0:4
+reduce rows(k) = sum(g(k)(i)) for k = 0:4 over i = 4:N
+reduce total = sum(column(i)) over i = 3:N+2
+reduce means = sum(mean(t)) over t = 0:T
+result u(:)(T)
+result u(3)(:)
+result u(4:N-1)(2:T)
+result u(2:N-1:3)(T)
+result mean
+result least
+result size
+result far
+result all
+result top
+result column
+result highest
+result rows
+result total
+result means
+)";
+
 std::vector<std::string> Programs() {
-  return {Mesh(64), Mesh(97), Mesh(5), kSparse, kButterfly, kShifted, kFolded};
+  return {Mesh(64), Mesh(97), Mesh(5), kSparse,    kButterfly,
+          kShifted, kFolded,  kLoop,   kReductions};
 }
 
 TEST(Chunks, GiveTheValuesOfPoints) {
@@ -179,7 +278,9 @@ TEST(Chunks, AreAsManyTasksAsBlocks) {
 }
 
 TEST(Chunks, AgentsThatDieLoseNothing) {
-  for (const std::string& text : {Mesh(97), std::string(kSparse)}) {
+  for (const std::string& text :
+       {Mesh(97), std::string(kSparse), std::string(kLoop),
+        std::string(kReductions)}) {
     CompileOptions options = InChunks(8);
     options.target = {.agents = 4, .workers = 1};
     const Job job = MustCompile(text, options);
@@ -269,10 +370,11 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
   const std::string mesh = Mesh(64);
   const std::map<std::string, std::string> reasons = {
       {changed(mesh, "result u(:)(T)",
-               "reduce all = sum(u(c)(T)) over c = 0:N-1\nresult all"),
-       "it has reductions"},
-      {changed(mesh, "result u(:)(T)", "result u(1:9)(T)"),
-       "a result has a part of u"},
+               "reduce all = sum(u(c)(T)) over c = 0:N-1 where c != 3\n"
+               "result all"),
+       "reduce all reads u at places"},
+      {changed(Mesh(9000), "result u(:)(T)", "result u(0:8998:2)(T)"),
+       "a result has 4500 places apart of u"},
       {changed(mesh, "task diffuse\n  creates u(c)(t) as n\n  for c = 0:N-1",
                "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
                "  creates u(c)(t) as n\n  for c = 1:N-1"),
@@ -326,14 +428,15 @@ result up(:)
 }
 
 TEST(Chunks, ADamagedBodyIsRefusedOrFails) {
-  const Job job = MustCompile(Mesh(40), InChunks(8));
-  const auto [first, last] = SeedRange(300);
+  const Job jobs[] = {MustCompile(Mesh(40), InChunks(8)),
+                      MustCompile(kReductions, InChunks(8))};
+  const auto [first, last] = SeedRange(600);
   int refused = 0;
   for (int64_t seed = first; seed <= last; ++seed) {
     Rng rng(static_cast<uint64_t>(seed));
-    Job damaged = job;
+    Job damaged = jobs[seed % 2];
     for (KernelSpec& spec : damaged.program.kernels) {
-      if (spec.kind != "chunk" || rng.Below(2) == 0) continue;
+      if (!absl::StartsWith(spec.kind, "chunk") || rng.Below(2) == 0) continue;
       const auto at = static_cast<size_t>(rng.Below(std::ssize(spec.body)));
       spec.body[at] = static_cast<char>(spec.body[at] ^ (1 + rng.Below(255)));
     }
