@@ -90,6 +90,18 @@ std::vector<Dependence> TaskOrder::Dependences() const {
   return out;
 }
 
+// Of what a reduction reads, `read` has its indices under `over` as well, behind
+// those that `own` has.
+bool MentionAlike(const LinearForm& read, const LinearForm& own) {
+  const auto beyond =
+      read.dims.begin() + std::min(std::ssize(own.dims), std::ssize(read.dims));
+  return read.params == own.params &&
+         std::equal(read.dims.begin(), beyond, own.dims.begin(),
+                    own.dims.end()) &&
+         std::all_of(beyond, read.dims.end(),
+                     [](int64_t factor) { return factor == 0; });
+}
+
 // How much larger index `i` is in the reader's created label than in the label
 // it reads, if that is a number; from -1 on `i` counts from the last one.
 std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
@@ -119,7 +131,7 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
   }
   const LinearForm& own =
       *index(proof_.program.tasks[dependence.reader].creates.front().ref);
-  if (read->dims != own.dims || read->params != own.params) return {};
+  if (!MentionAlike(*read, own)) return {};
   int64_t step = 0;
   if (__builtin_sub_overflow(own.constant, read->constant, &step)) return {};
   return step;
