@@ -90,8 +90,8 @@ std::vector<Dependence> TaskOrder::Dependences() const {
   return out;
 }
 
-// Of what a reduction reads, `read` has its indices under `over` as well, behind
-// those that `own` has.
+// Of what a reduction reads, `read` has its indices under `over` as well,
+// behind those that `own` has.
 bool MentionAlike(const LinearForm& read, const LinearForm& own) {
   const auto beyond =
       read.dims.begin() + std::min(std::ssize(own.dims), std::ssize(read.dims));

@@ -1,12 +1,14 @@
 #include "dsl/kernels/reduce_kernel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "dsl/ir/nest_body.h"
 #include "dsl/kernels/exact_sum.h"
 #include "runtime/base/status.h"
@@ -347,16 +349,92 @@ Value ReduceAlong(ReduceKind kind, ElementType element,
   return partial.Take();
 }
 
+namespace {
+
+// Points of a quick sum at once, as many as stay in the first cache.
+constexpr int64_t kQuickPoints = 64;
+
+// Sums of point after point by double-double numbers, high + low. Where no
+// addition to `low` was rounded, they are the exact sums, and rounded once.
+//
+// Source: Knuth, The Art of Computer Programming, volume 2, section 4.2.2,
+// theorem B (what an addition has lost is a number); Ogita, Rump and Oishi
+// 2005, "Accurate sum and dot product", of sums by it.
+struct QuickSums {
+  std::array<double, kQuickPoints> high = {};
+  std::array<double, kQuickPoints> low = {};
+  // Not 0, or no number, where it isn't the sum.
+  std::array<double, kQuickPoints> lost = {};
+
+  template <bool kSquares, typename T>
+  void Add(const T* terms, int64_t count) {
+    for (int64_t j = 0; j < count; ++j) {
+      double x = terms[j];
+      if (kSquares) x *= x;
+      const double rest = AddExactly(high[j], x);
+      lost[j] += std::fabs(AddExactly(low[j], rest));
+    }
+  }
+
+ private:
+  // Gives what sum + x has lost to rounding.
+  static double AddExactly(double& sum, double x) {
+    const double before = sum;
+    sum += x;
+    const double added = sum - before;
+    return (before - (sum - added)) + (x - added);
+  }
+};
+
+// Real sums of a run of points, and roots of these; points of which they are
+// not exact are left for `slowly`.
+template <typename T>
+void SumQuickly(bool is_norm, absl::Span<const void* const> operands,
+                int64_t count, T* out,
+                absl::FunctionRef<void(int64_t point)> slowly) {
+  for (int64_t first = 0; first < count; first += kQuickPoints) {
+    const int64_t points = std::min(kQuickPoints, count - first);
+    QuickSums sums;
+    for (const void* const operand : operands) {
+      const T* const terms = static_cast<const T*>(operand) + first;
+      if (is_norm) {
+        sums.Add<true>(terms, points);
+      } else {
+        sums.Add<false>(terms, points);
+      }
+    }
+    for (int64_t j = 0; j < points; ++j) {
+      if (sums.lost[j] != 0 || std::isnan(sums.lost[j])) {
+        slowly(first + j);
+        continue;
+      }
+      const double sum = sums.high[j] + sums.low[j];
+      out[first + j] = static_cast<T>(is_norm ? std::sqrt(sum) : sum);
+    }
+  }
+}
+
+}  // namespace
+
 void ReduceEach(ReduceKind kind, ElementType element,
                 absl::Span<const void* const> operands, int64_t count,
                 void* out) {
   const int64_t width = ElementBytes(element);
-  for (int64_t at = 0; at < count * width; at += width) {
+  const auto reduce = [&](int64_t point) {
+    const int64_t at = point * width;
     Partial partial(kind, element);
     for (const void* const operand : operands) {
       partial.AddElements(static_cast<const char*>(operand) + at, 1);
     }
     partial.PutRoot(static_cast<char*>(out) + at);
+  };
+  const bool is_norm = kind == ReduceKind::kNorm2;
+  if (!IsExact(kind, element)) {
+    for (int64_t point = 0; point < count; ++point) reduce(point);
+  } else if (element == ElementType::kFloat) {
+    SumQuickly(is_norm, operands, count, static_cast<float*>(out), reduce);
+  } else {
+    SumQuickly(is_norm, operands, count, static_cast<double*>(out), reduce);
   }
 }
 

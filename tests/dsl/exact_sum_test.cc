@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "dsl/kernels/reduce_kernel.h"
 #include "gtest/gtest.h"
 #include "runtime/base/random.h"
+#include "tests/sim/serial.h"
 
 namespace dogged::dsl {
 namespace {
@@ -76,6 +79,72 @@ TEST(ExactSumTest, WhatIsNoNumber) {
   EXPECT_TRUE(std::isnan(SumOf({-std::nan(""), 1.0})));
   EXPECT_FALSE(std::signbit(SumOf({-std::nan(""), 1.0})));
   EXPECT_EQ(SumOf({largest, largest}), infinity);
+}
+
+// A term of some size, now and then none that sums go on from.
+template <typename T>
+T DrawTerm(Rng& rng, int spread) {
+  const double special[] = {0,
+                            -0.0,
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::quiet_NaN(),
+                            std::numeric_limits<double>::max(),
+                            -std::numeric_limits<double>::max(),
+                            std::numeric_limits<double>::denorm_min()};
+  if (rng.Below(60) == 0) return static_cast<T>(special[rng.Below(8)]);
+  const double mantissa = static_cast<double>(rng.Below(1 << 30)) - 5e8;
+  return static_cast<T>(
+      std::ldexp(mantissa, static_cast<int>(rng.Below(2 * spread)) - spread));
+}
+
+// Runs of points, most of them by quick sums, beside one point after another.
+template <typename T>
+void CheckRuns(Rng& rng, ReduceKind kind, ElementType element) {
+  const int spread = rng.Below(2) == 0 ? 3 : 60;
+  const int64_t count = 1 + rng.Below(200);
+  const int64_t terms = rng.Below(9);
+  std::vector<std::vector<T>> rows(static_cast<size_t>(terms));
+  std::vector<const void*> operands;
+  for (std::vector<T>& row : rows) {
+    for (int64_t j = 0; j < count; ++j) {
+      row.push_back(DrawTerm<T>(rng, spread));
+    }
+    operands.push_back(row.data());
+  }
+  std::vector<T> out(static_cast<size_t>(count));
+  ReduceEach(kind, element, operands, count, out.data());
+  for (size_t j = 0; j < out.size(); ++j) {
+    ExactSum sum;
+    for (const std::vector<T>& row : rows) {
+      const double x = row[j];
+      sum.Add(kind == ReduceKind::kNorm2 ? x * x : x);
+    }
+    double expected = sum.Round();
+    if (kind == ReduceKind::kNorm2) expected = std::sqrt(expected);
+    const auto one = static_cast<T>(expected);
+    if (std::isnan(one)) {
+      EXPECT_TRUE(std::isnan(out[j]));
+    } else {
+      EXPECT_EQ(std::memcmp(&out[j], &one, sizeof one), 0)
+          << out[j] << " for " << one;
+    }
+  }
+}
+
+TEST(ExactSumTest, RunsOfPointsGiveTheBitsOfEach) {
+  const auto [first, last] = SeedRange(2'000);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Rng rng(static_cast<uint64_t>(seed));
+    const ReduceKind kind =
+        rng.Below(3) == 0 ? ReduceKind::kNorm2 : ReduceKind::kSum;
+    if (rng.Below(2) == 0) {
+      CheckRuns<double>(rng, kind, ElementType::kDouble);
+    } else {
+      CheckRuns<float>(rng, kind, ElementType::kFloat);
+    }
+  }
 }
 
 }  // namespace
