@@ -8,13 +8,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/check/check_parameters.h"
+#include "dsl/chunks/lower_chunks.h"
 #include "dsl/job_inputs.h"
 #include "dsl/kernels/load_kernels.h"
 #include "dsl/kernels/numeric_needs.h"
 #include "dsl/lower/index_tables.h"
 #include "dsl/lower/input_sizes.h"
 #include "dsl/lower/lower.h"
-#include "dsl/lower/lower_chunks.h"
 #include "dsl/lower/lower_points.h"
 #include "dsl/lower/places_apart.h"
 #include "dsl/lower/size_limits.h"
@@ -207,6 +207,17 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   if (!absl::IsUnimplemented(nest.status())) return nest;
   if (may_nest) {
     absl::StrAppend(&how, kNoLoopNest, nest.status().message());
+  }
+  if (options.coalesce && options.chunk_points > 0) {
+    std::string chunks_how;
+    absl::StatusOr<Program> chunks =
+        LowerChunks(points, options.target, options.chunk_points, chunks_how);
+    if (chunks.ok()) {
+      how = absl::StrCat(chunks_how, how.substr(kPointByPoint.size()));
+      return chunks;
+    }
+    if (!absl::IsUnimplemented(chunks.status())) return chunks;
+    absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
   }
   return program;
 }

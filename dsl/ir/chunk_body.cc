@@ -10,6 +10,8 @@ namespace dogged::dsl {
 namespace {
 
 constexpr int32_t kShiftMax = 24;
+// Outputs of a task, beside those that a piece of it makes, at most.
+constexpr int64_t kOutputsMore = 64;
 
 bool AreDims(const std::vector<int32_t>& dims, int32_t rank) {
   return std::all_of(dims.begin(), dims.end(),
@@ -43,14 +45,25 @@ int64_t ChunkBody::PlaceCount() const {
 
 int64_t ChunkBody::PointCount(const IndexVector& task) const {
   if (dim < 0) return 1;
-  return std::clamp<int64_t>(last - (first + task[dim] * Size()) + 1, 0,
-                             Size());
+  const int64_t begin = origin + task[dim] * Size();
+  const int64_t beyond = std::min(last + 1, begin + Size());
+  return std::max<int64_t>(0, beyond - std::max(first, begin));
 }
 
 IndexVector ChunkBody::PointOf(const IndexVector& task) const {
   IndexVector out = task;
-  if (dim >= 0) out[dim] = first + task[dim] * Size();
+  if (dim >= 0) out[dim] = std::max(first, origin + task[dim] * Size());
   return out;
+}
+
+int64_t ChunkBody::ElementCount(const IndexVector& task) const {
+  if (dim < 0) return 1;
+  return std::clamp<int64_t>(end - (origin + task[dim] * Size()) + 1, 0,
+                             Size());
+}
+
+int64_t ChunkBody::FirstElement(const IndexVector& task) const {
+  return dim < 0 ? 0 : PointOf(task)[dim] - (origin + task[dim] * Size());
 }
 
 int64_t ChunkBody::ReadCount(int32_t group, const IndexVector& task) const {
@@ -96,22 +109,23 @@ bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
   return true;
 }
 
-namespace {
-
-void EncodeChunk(const ChunkBody& body, Encoder& out) {
-  body.code.Encode(out);
-  out.PutSigned(body.rank);
-  out.PutSigned(body.dim);
-  out.PutSigned(body.first);
-  out.PutSigned(body.last);
-  out.PutSigned(body.shift);
-  out.PutVarint(body.groups.size());
-  for (const ChunkGroup& group : body.groups) {
+void ChunkBody::Encode(Encoder& out) const {
+  code.Encode(out);
+  out.PutSigned(rank);
+  out.PutSigned(dim);
+  out.PutSigned(origin);
+  out.PutSigned(end);
+  out.PutSigned(first);
+  out.PutSigned(last);
+  out.PutSigned(shift);
+  for (const int32_t output : outputs) out.PutSigned(output);
+  out.PutVarint(groups.size());
+  for (const ChunkGroup& group : groups) {
     out.PutSigned(group.first_use);
     out.PutSigned(group.use_count);
     group.places.Encode(out);
   }
-  for (const ChunkLoad& load : body.loads) {
+  for (const ChunkLoad& load : loads) {
     out.PutSigned(load.group);
     load.at.Encode(out);
     out.PutBool(load.table != nullptr);
@@ -119,19 +133,29 @@ void EncodeChunk(const ChunkBody& body, Encoder& out) {
   }
 }
 
-ChunkBody DecodeChunk(Decoder& in) {
+ChunkBody ChunkBody::Decode(Decoder& in) {
   ChunkBody out;
   out.code = CodeBlock::Decode(in);
   out.rank = static_cast<int32_t>(in.GetSigned());
   out.dim = static_cast<int32_t>(in.GetSigned());
+  out.origin = in.GetSigned();
+  out.end = in.GetSigned();
   out.first = in.GetSigned();
   out.last = in.GetSigned();
   out.shift = static_cast<int32_t>(in.GetSigned());
   if (out.rank < 0 || out.rank > kMaxIndices || out.dim < -1 ||
       out.dim >= out.rank || out.shift < 0 || out.shift > kShiftMax ||
-      out.first < -Gather::kValueMax || out.last > Gather::kValueMax ||
+      out.origin < -Gather::kValueMax || out.first < out.origin ||
+      out.last > out.end || out.end > Gather::kValueMax ||
       out.code.index_count != std::max(1, out.rank)) {
     in.Fail();
+  }
+  for (size_t c = 0; c < out.code.stores.size() && in.ok(); ++c) {
+    out.outputs.push_back(static_cast<int32_t>(in.GetSigned()));
+    if (out.outputs.back() < 0 ||
+        out.outputs.back() >= std::ssize(out.code.stores) + kOutputsMore) {
+      in.Fail();
+    }
   }
   const int64_t groups = in.GetCount();
   for (int64_t g = 0; g < groups && in.ok(); ++g) {
@@ -162,17 +186,21 @@ ChunkBody DecodeChunk(Decoder& in) {
   return out;
 }
 
-}  // namespace
-
-std::string ChunkBody::Encode() const {
+std::string ChunkPieces::Encode() const {
   Encoder out;
-  EncodeChunk(*this, out);
+  out.PutVarint(pieces.size());
+  for (const ChunkBody& piece : pieces) piece.Encode(out);
   return out.Take();
 }
 
-absl::StatusOr<ChunkBody> ChunkBody::Decode(absl::string_view body) {
+absl::StatusOr<ChunkPieces> ChunkPieces::Decode(absl::string_view body) {
   Decoder in(body);
-  ChunkBody out = DecodeChunk(in);
+  ChunkPieces out;
+  const int64_t count = in.GetCount();
+  if (count == 0) in.Fail();
+  for (int64_t p = 0; p < count && in.ok(); ++p) {
+    out.pieces.push_back(ChunkBody::Decode(in));
+  }
   DOGGED_RETURN_IF_ERROR(in.Finish("chunk kernel"));
   return out;
 }
@@ -182,7 +210,7 @@ std::string ChunkReduction::Encode() const {
   out.PutU8(static_cast<uint8_t>(kind));
   out.PutBool(is_along);
   out.PutU8(static_cast<uint8_t>(element));
-  EncodeChunk(chunk, out);
+  chunk.Encode(out);
   return out.Take();
 }
 
@@ -195,7 +223,7 @@ absl::StatusOr<ChunkReduction> ChunkReduction::Decode(absl::string_view body) {
   if (kind >= ReduceNames().size() || element > 2) in.Fail();
   out.kind = static_cast<ReduceKind>(kind);
   out.element = static_cast<ElementType>(element);
-  out.chunk = DecodeChunk(in);
+  out.chunk = ChunkBody::Decode(in);
   const CodeBlock& code = out.chunk.code;
   const auto is_read = [&](const IrLoad& load) {
     return load.element == out.element;

@@ -1,5 +1,7 @@
 #include "dsl/kernels/chunk_kernel.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -11,21 +13,20 @@
 namespace dogged::dsl {
 namespace {
 
-class ChunkKernel : public Kernel {
+// A piece of a task, with what it takes to run it.
+class Piece {
  public:
-  ChunkKernel(ChunkBody body, std::unique_ptr<BoxFunction> function)
+  Piece(ChunkBody body, std::unique_ptr<BoxFunction> function)
       : body_(std::move(body)), reads_(body_), function_(std::move(function)) {}
-  absl::Status Run(KernelCall& call) const override;
-  bool Fits(const TaskClass& c) const override {
-    return reads_.Fits(c) && c.creates.size() == body_.code.stores.size();
+  const ChunkBody& body() const { return body_; }
+  bool Fits(const TaskClass& c) const {
+    return reads_.Fits(c) &&
+           std::all_of(
+               body_.outputs.begin(), body_.outputs.end(),
+               [&c](int32_t output) { return output < std::ssize(c.creates); });
   }
-  ByteCounts OutputBytes(const Task& task) const override {
-    ByteCounts out;
-    for (const IrStore& store : body_.code.stores) {
-      out.push_back(body_.PointCount(task.index) * ElementBytes(store.element));
-    }
-    return out;
-  }
+  // Makes its elements of the outputs, which are there.
+  absl::Status Run(KernelCall& call) const;
 
  private:
   const ChunkBody body_;
@@ -33,23 +34,22 @@ class ChunkKernel : public Kernel {
   const std::unique_ptr<BoxFunction> function_;
 };
 
-// The value of one output of a chunk.
-Value BlockOf(const ChunkBody& body, const Task& task, ElementType element) {
-  Shape shape;
-  if (body.dim >= 0) shape.push_back(body.PointCount(task.index));
-  return Value::Allocate(element, shape);
-}
-
-absl::Status ChunkKernel::Run(KernelCall& call) const {
-  DOGGED_ASSIGN_OR_RETURN(ChunkReads::Operands operands, reads_.Gather(call));
+absl::Status Piece::Run(KernelCall& call) const {
   const int64_t count = body_.PointCount(call.task.index);
+  const int64_t element = body_.FirstElement(call.task.index);
   const CodeBlock& code = body_.code;
   const auto rank = static_cast<size_t>(code.index_count);
   std::vector<void*> stores;
-  for (size_t c = 0; c < call.outputs.size(); ++c) {
-    call.outputs[c] = BlockOf(body_, call.task, code.stores[c].element);
-    stores.push_back(call.outputs[c].mutable_data());
+  for (size_t c = 0; c < code.stores.size(); ++c) {
+    Value& output = call.outputs[body_.outputs[c]];
+    if (output.type() != code.stores[c].element ||
+        element + count > output.element_count()) {
+      return absl::InvalidArgumentError("a piece beyond its block");
+    }
+    stores.push_back(static_cast<char*>(output.mutable_data()) +
+                     element * ElementBytes(output.type()));
   }
+  DOGGED_ASSIGN_OR_RETURN(ChunkReads::Operands operands, reads_.Gather(call));
   // The code takes something where there is nothing to read.
   for (size_t l = 0; l < code.loads.size(); ++l) {
     if (operands.loads[l] != nullptr) continue;
@@ -77,6 +77,74 @@ absl::Status ChunkKernel::Run(KernelCall& call) const {
                   .stores = stores.data(),
                   .loads = operands.loads.data(),
                   .strides = strides.data()});
+  return absl::OkStatus();
+}
+
+class ChunkKernel : public Kernel {
+ public:
+  ChunkKernel(ChunkPieces body,
+              std::vector<std::unique_ptr<BoxFunction>> functions) {
+    for (size_t p = 0; p < functions.size(); ++p) {
+      pieces_.push_back(std::make_unique<Piece>(std::move(body.pieces[p]),
+                                                std::move(functions[p])));
+    }
+  }
+  absl::Status Run(KernelCall& call) const override;
+  bool Fits(const TaskClass& c) const override {
+    return OutputTypes().size() == c.creates.size() &&
+           std::all_of(pieces_.begin(), pieces_.end(),
+                       [&c](const auto& piece) { return piece->Fits(c); });
+  }
+  ByteCounts OutputBytes(const Task& task) const override {
+    ByteCounts out;
+    for (const ElementType type : OutputTypes()) {
+      out.push_back(ElementCount(task.index) * ElementBytes(type));
+    }
+    return out;
+  }
+
+ private:
+  std::vector<ElementType> OutputTypes() const {
+    std::vector<ElementType> out;
+    for (const auto& piece : pieces_) {
+      const ChunkBody& body = piece->body();
+      for (size_t c = 0; c < body.outputs.size(); ++c) {
+        const auto output = static_cast<size_t>(body.outputs[c]);
+        if (out.size() <= output) out.resize(output + 1);
+        out[output] = body.code.stores[c].element;
+      }
+    }
+    return out;
+  }
+  // Of each output that the pieces make.
+  int64_t ElementCount(const IndexVector& task) const {
+    return pieces_.front()->body().ElementCount(task);
+  }
+
+  std::vector<std::unique_ptr<Piece>> pieces_;
+};
+
+absl::Status ChunkKernel::Run(KernelCall& call) const {
+  const std::vector<ElementType> types = OutputTypes();
+  const int64_t elements = ElementCount(call.task.index);
+  for (size_t o = 0; o < types.size(); ++o) {
+    Shape shape;
+    if (pieces_.front()->body().dim >= 0) shape.push_back(elements);
+    call.outputs[o] = Value::Allocate(types[o], shape);
+    int64_t made = 0;
+    for (const auto& piece : pieces_) {
+      const auto& outputs = piece->body().outputs;
+      made += std::count(outputs.begin(), outputs.end(), o) *
+              piece->body().PointCount(call.task.index);
+    }
+    if (made == elements) continue;
+    std::memset(call.outputs[o].mutable_data(), 0,
+                static_cast<size_t>(elements * ElementBytes(types[o])));
+  }
+  for (const auto& piece : pieces_) {
+    if (piece->body().PointCount(call.task.index) == 0) continue;
+    DOGGED_RETURN_IF_ERROR(piece->Run(call));
+  }
   for (Value& value : call.outputs) value.UnifyNans();
   return absl::OkStatus();
 }
@@ -100,7 +168,9 @@ class ChunkReduceKernel : public Kernel {
       call.outputs[0] =
           ReduceAlong(body_.kind, body_.element, operands.loads, count);
     } else {
-      call.outputs[0] = BlockOf(body_.chunk, call.task, body_.element);
+      Shape shape;
+      if (body_.chunk.dim >= 0) shape.push_back(count);
+      call.outputs[0] = Value::Allocate(body_.element, shape);
       ReduceEach(body_.kind, body_.element, operands.loads, count,
                  call.outputs[0].mutable_data());
     }
@@ -119,9 +189,9 @@ std::unique_ptr<Kernel> MakeChunkReduceKernel(ChunkReduction body) {
   return std::make_unique<ChunkReduceKernel>(std::move(body));
 }
 
-std::unique_ptr<Kernel> MakeChunkKernel(ChunkBody body,
-                                        std::unique_ptr<BoxFunction> function) {
-  return std::make_unique<ChunkKernel>(std::move(body), std::move(function));
+std::unique_ptr<Kernel> MakeChunkKernel(
+    ChunkPieces body, std::vector<std::unique_ptr<BoxFunction>> functions) {
+  return std::make_unique<ChunkKernel>(std::move(body), std::move(functions));
 }
 
 }  // namespace dogged::dsl

@@ -3,6 +3,7 @@
 #define DOGGED_DSL_KERNELS_CHUNK_KERNEL_H_
 
 #include <memory>
+#include <vector>
 
 #include "dsl/ir/chunk_body.h"
 #include "dsl/ir/kernel_ir.h"
@@ -10,9 +11,9 @@
 
 namespace dogged::dsl {
 
-// `function` runs body.code.
-std::unique_ptr<Kernel> MakeChunkKernel(ChunkBody body,
-                                        std::unique_ptr<BoxFunction> function);
+// `functions` run the code of the pieces.
+std::unique_ptr<Kernel> MakeChunkKernel(
+    ChunkPieces body, std::vector<std::unique_ptr<BoxFunction>> functions);
 
 std::unique_ptr<Kernel> MakeChunkReduceKernel(ChunkReduction body);
 

@@ -75,9 +75,13 @@ class KernelLoader {
       return MakeTileKernel(std::move(program), std::move(body.role));
     }
     if (spec.kind == "chunk") {
-      DOGGED_ASSIGN_OR_RETURN(ChunkBody body, ChunkBody::Decode(spec.body));
-      DOGGED_ASSIGN_OR_RETURN(auto function, Function(body.code, k, 0));
-      return MakeChunkKernel(std::move(body), std::move(function));
+      DOGGED_ASSIGN_OR_RETURN(ChunkPieces body, ChunkPieces::Decode(spec.body));
+      std::vector<std::unique_ptr<BoxFunction>> functions;
+      for (size_t p = 0; p < body.pieces.size(); ++p) {
+        DOGGED_ASSIGN_OR_RETURN(functions.emplace_back(),
+                                Function(body.pieces[p].code, k, p));
+      }
+      return MakeChunkKernel(std::move(body), std::move(functions));
     }
     if (spec.kind == "chunk-reduce") {
       DOGGED_ASSIGN_OR_RETURN(ChunkReduction body,
@@ -227,9 +231,11 @@ absl::StatusOr<std::string> CSourceOf(const Program& program) {
       DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
       absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
     } else if (spec.kind == "chunk") {
-      DOGGED_ASSIGN_OR_RETURN(const ChunkBody body,
-                              ChunkBody::Decode(spec.body));
-      absl::StrAppend(&out, "\n", EmitC(body.code, SymbolOf(k, 0)));
+      DOGGED_ASSIGN_OR_RETURN(const ChunkPieces body,
+                              ChunkPieces::Decode(spec.body));
+      for (size_t p = 0; p < body.pieces.size(); ++p) {
+        absl::StrAppend(&out, "\n", EmitC(body.pieces[p].code, SymbolOf(k, p)));
+      }
     } else if (spec.kind == "tile-plan") {
       DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));
       for (size_t p = 0; p < plan.pieces.size(); ++p) {

@@ -35,9 +35,9 @@ absl::StatusOr<std::string> NumericClassOf(const Program& program,
       DOGGED_ASSIGN_OR_RETURN(const CodeBody body, CodeBody::Decode(spec.body));
       add_code(body.code);
     } else if (spec.kind == "chunk") {
-      DOGGED_ASSIGN_OR_RETURN(const ChunkBody body,
-                              ChunkBody::Decode(spec.body));
-      add_code(body.code);
+      DOGGED_ASSIGN_OR_RETURN(const ChunkPieces body,
+                              ChunkPieces::Decode(spec.body));
+      for (const ChunkBody& piece : body.pieces) add_code(piece.code);
     } else if (spec.kind == "tile-plan") {
       DOGGED_ASSIGN_OR_RETURN(const TilePlan plan, DecodeTilePlan(spec));
       for (const auto& piece : plan.pieces) add_code(piece.code);

@@ -237,9 +237,130 @@ result total
 result means
 )";
 
+// Boundaries on all sides, a step that depends on a number of all points before
+// it, and a second array that a task makes together with the first one, with
+// boundaries of its own.
+constexpr char kFeedback[] = R"(
+param N = 19
+param M = 11
+param T = 4
+boundary u(0)(y)(t) = 1
+boundary u(N)(y)(t) = y
+boundary u(x)(0)(t) = 0.5 where x > 0 and x < N
+boundary u(x)(M)(t) = x where x > 0 and x < N
+boundary u(x)(y)(0) = x*y where x > 0 and x < N and y > 0 and y < M
+boundary w(x)(y)(t) = 2*x where x == 0 or x == N
+boundary w(x)(0)(t) = t where x > 0 and x < N
+boundary w(x)(M)(t) = x - t where x > 0 and x < N
+task step
+  creates u(x)(y)(t) as n
+          w(x)(y)(t) as m
+  for x = 1:N-1 y = 1:M-1 t = 1:T
+  using
+    u(x-1)(y)(t-1) as a
+    u(x+1)(y)(t-1) as b
+    u(x)(y-1)(t-1) as c
+    u(x)(y+1)(t-1) as d
+    peak(t-1) as p
+    w(x)(y)(t-1) as o where t > 1 else x
+  code
+    n = 0.25*(a+b+c+d)/p
+    m = 0.5*o + x*p*a
+  end code
+end task
+reduce peak(t) = max(u(x)(y)(t)) for t = 0:T over x = 1:N-1 y = 1:M-1
+reduce row(x) = sum(u(x)(y)(T)) for x = 0:N over y = 0:M
+reduce rest(t) = norm2(w(x)(y)(t)) for t = 1:T over x = 1:N-1 y = 2:M
+result u(:)(:)(T)
+result u(2:N-2)(3)(1:T)
+result w(:)(:)(T)
+result peak
+result row
+result rest
+)";
+
+// Conjugate gradients of a stencil: Poisson's equation on a square.
+constexpr char kPoisson[] = R"(
+param N = 12
+repeat T = 1:60 until rr(T) < 1e-6
+task start
+  creates r(x)(y)(0) as r0
+  for x = 1:N y = 1:N
+  code
+    r0 = x + 2*y
+  end code
+end task
+boundary u(x)(y)(0) = 0 where x > 0 and y > 0 and x <= N and y <= N
+boundary p(x)(y)(0) = x + 2*y where x > 0 and x <= N and y > 0 and y <= N
+boundary p(0)(y)(t) = 0
+boundary p(N+1)(y)(t) = 0
+boundary p(x)(0)(t) = 0 where x > 0 and x <= N
+boundary p(x)(N+1)(t) = 0 where x > 0 and x <= N
+task apply
+  creates q(x)(y)(t) as v
+          pq(x)(y)(t) as vp
+  for x = 1:N y = 1:N t = 1:T
+  using
+    p(x)(y)(t-1) as o
+    p(x-1)(y)(t-1) as a
+    p(x+1)(y)(t-1) as b
+    p(x)(y-1)(t-1) as c
+    p(x)(y+1)(t-1) as d
+  code
+    v = 4*o - a - b - c - d
+    vp = (4*o - a - b - c - d)*o
+  end code
+end task
+reduce curvature(t) = sum(pq(x)(y)(t)) for t = 1:T over x = 1:N y = 1:N
+task ahead
+  creates u(x)(y)(t) as un
+          r(x)(y)(t) as rn
+  for x = 1:N y = 1:N t = 1:T
+  using
+    u(x)(y)(t-1) as uo
+    r(x)(y)(t-1) as ro
+    p(x)(y)(t-1) as po
+    q(x)(y)(t) as qo
+    rr(t-1) as old
+    curvature(t) as c
+  code
+    un = uo + old/c*po
+    rn = ro - old/c*qo
+  end code
+end task
+task square
+  creates r2(x)(y)(t) as s
+  for x = 1:N y = 1:N t = 0:T
+  using r(x)(y)(t) as v
+  code
+    s = v*v
+  end code
+end task
+reduce rr(t) = sum(r2(x)(y)(t)) for t = 0:T over x = 1:N y = 1:N
+task turn
+  creates p(x)(y)(t) as n
+  for x = 1:N y = 1:N t = 1:T
+  using
+    r(x)(y)(t) as ro
+    p(x)(y)(t-1) as po
+    rr(t) as now
+    rr(t-1) as old
+  code
+    n = ro + now/old*po
+  end code
+end task
+result u(:)(:)(T)
+result rr(t) for t = 0:T
+)";
+
 std::vector<std::string> Programs() {
-  return {Mesh(64), Mesh(97), Mesh(5), kSparse,    kButterfly,
-          kShifted, kFolded,  kLoop,   kReductions};
+  std::string with_boundary = Mesh(64);
+  const std::string made = "task diffuse\n  creates u(c)(t) as n\n  for c = 0";
+  with_boundary.replace(with_boundary.find(made), made.size(),
+                        "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
+                        "  creates u(c)(t) as n\n  for c = 1");
+  return {Mesh(64), Mesh(97), Mesh(5), with_boundary, kSparse,   kButterfly,
+          kShifted, kFolded,  kLoop,   kReductions,   kFeedback, kPoisson};
 }
 
 TEST(Chunks, GiveTheValuesOfPoints) {
@@ -280,7 +401,8 @@ TEST(Chunks, AreAsManyTasksAsBlocks) {
 TEST(Chunks, AgentsThatDieLoseNothing) {
   for (const std::string& text :
        {Mesh(97), std::string(kSparse), std::string(kLoop),
-        std::string(kReductions)}) {
+        std::string(kReductions), std::string(kFeedback),
+        std::string(kPoisson)}) {
     CompileOptions options = InChunks(8);
     options.target = {.agents = 4, .workers = 1};
     const Job job = MustCompile(text, options);
@@ -375,9 +497,15 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
        "reduce all reads u at places"},
       {changed(Mesh(9000), "result u(:)(T)", "result u(0:8998:2)(T)"),
        "a result has 4500 places apart of u"},
-      {changed(mesh, "task diffuse\n  creates u(c)(t) as n\n  for c = 0:N-1",
-               "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
-               "  creates u(c)(t) as n\n  for c = 1:N-1"),
+      {changed(changed(mesh,
+                       "task diffuse\n  creates u(c)(t) as n\n"
+                       "  for c = 0:N-1",
+                       "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
+                       "  creates u(c)(t) as n\n  for c = 1:N-1"),
+               "u(c)(t-1)          as own", "u(c-1)(t) as own"),
+       "rows of u may wait for themselves"},
+      {changed(mesh, "    dt(t)              as h\n",
+               "    dt(t) as h where c > 4 else 0\n"),
        "task diffuse reads u at places"}};
   for (const auto& [text, reason] : reasons) {
     const Job job = MustCompile(text, InChunks(1));

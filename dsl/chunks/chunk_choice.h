@@ -1,6 +1,6 @@
 // Which indices chunks go along (lower_chunks.h).
-#ifndef DOGGED_DSL_LOWER_CHUNK_CHOICE_H_
-#define DOGGED_DSL_LOWER_CHUNK_CHOICE_H_
+#ifndef DOGGED_DSL_CHUNKS_CHUNK_CHOICE_H_
+#define DOGGED_DSL_CHUNKS_CHUNK_CHOICE_H_
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,9 @@ struct ChunkChoice {
   // By array: the index along which its labels lie in blocks; -1: each label is
   // a value.
   std::vector<int32_t> array_index;
-  // By class: the index along which its points are in chunks; -1: none.
+  // By class: the index along which its points are in chunks; -1: none;
+  // kInCells: it makes parts of blocks (chunk_cells.h).
+  static constexpr int32_t kInCells = -2;
   std::vector<int32_t> class_index;
   // By reduction: the index of `over` along which what it reads is in blocks;
   // -1: none.
@@ -28,18 +30,20 @@ struct ChunkChoice {
 int FreeIndexAt(const AffineMap& map, int i, const Domain& domain);
 
 // The longest index of each array that chunks can go along: every class that
-// makes labels of the array has it by itself, as a box of its own that covers
-// the array, and whether its points read does not depend on it; nor does the
-// time of a loop. A reduction has it by itself, too, in what it makes and in
-// what it reads.
+// makes labels of the array has it by itself, as a box of its own, and whether
+// its points read does not depend on it; nor does the time of a loop. A
+// reduction has it by itself, too, in what it makes and in what it reads.
 //
-// Then no chunk waits for itself if no point does. All points of a row, which
-// differ by that index alone, read of the same rows. So a circle of rows could
-// be followed from point to point without an end, and rows have finitely many.
+// Where each class covers the array along the index, no chunk waits for itself
+// if no point does. All points of a row, which differ by that index alone, read
+// of the same rows. So a circle of rows could be followed from point to point
+// without an end, and rows have finitely many. Where classes make parts, a
+// circle of rows may be none of points, and there has to be another proof
+// (row_order.h).
 //
 // Errors: kUnimplemented with the reason why there is no such choice.
 absl::StatusOr<ChunkChoice> ChooseChunks(const PointProgram& points);
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_LOWER_CHUNK_CHOICE_H_
+#endif  // DOGGED_DSL_CHUNKS_CHUNK_CHOICE_H_

@@ -1,9 +1,10 @@
-#include "dsl/lower/chunk_choice.h"
+#include "dsl/chunks/chunk_choice.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/chunks/chunk_cells.h"
 
 namespace dogged::dsl {
 namespace {
@@ -114,6 +115,16 @@ bool TakesChunks(const PointClass& c, int d) {
          c.input.step[static_cast<size_t>(at - c.input.axis.begin())] == 1;
 }
 
+// True if the class makes a part of what lies along index `i`, at least: in the
+// indices of its labels, this one counts for nothing else.
+bool MakesPart(const PointProgram& points, const PointClass& c, int i) {
+  const std::vector<PointClass> pieces = InLabelIndices(points, c);
+  return !pieces.empty() &&
+         std::all_of(pieces.begin(), pieces.end(), [&](const PointClass& one) {
+           return IsFree(one, i) && IsTimeless(points, one.time, i);
+         });
+}
+
 bool CanGoAlong(const PointProgram& points, const ChunkChoice& choice,
                 int32_t array, int i) {
   bool is_made = false;
@@ -121,7 +132,7 @@ bool CanGoAlong(const PointProgram& points, const ChunkChoice& choice,
     for (const Create& create : c.creates) {
       if (create.array != array) continue;
       const int d = ChunkedBy(points, c, create, i);
-      if (d < 0 || !TakesChunks(c, d)) return false;
+      if (d < 0 ? !MakesPart(points, c, i) : !TakesChunks(c, d)) return false;
       is_made = true;
     }
   }
@@ -184,7 +195,8 @@ absl::StatusOr<ChunkChoice> ChooseChunks(const PointProgram& points) {
     std::optional<int32_t> index;
     for (const Create& create : c.creates) {
       const int32_t i = out.array_index[create.array];
-      const int32_t d = i < 0 ? -1 : ChunkedBy(points, c, create, i);
+      int32_t d = i < 0 ? -1 : ChunkedBy(points, c, create, i);
+      if (i >= 0 && d < 0) d = ChunkChoice::kInCells;
       if (index.value_or(d) != d) {
         return absl::UnimplementedError(absl::StrCat(
             "task ", c.name, " makes arrays that go along unlike indices"));

@@ -1,9 +1,9 @@
 // Results of a part of what lies in blocks, as arrays of their own.
-#ifndef DOGGED_DSL_LOWER_RESULT_PARTS_H_
-#define DOGGED_DSL_LOWER_RESULT_PARTS_H_
+#ifndef DOGGED_DSL_CHUNKS_RESULT_PARTS_H_
+#define DOGGED_DSL_CHUNKS_RESULT_PARTS_H_
 
+#include "dsl/chunks/chunk_choice.h"
 #include "dsl/ir/point_program.h"
-#include "dsl/lower/chunk_choice.h"
 
 namespace dogged::dsl {
 
@@ -21,4 +21,4 @@ PointProgram WithResultParts(const PointProgram& points, ChunkChoice& choice);
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_LOWER_RESULT_PARTS_H_
+#endif  // DOGGED_DSL_CHUNKS_RESULT_PARTS_H_

@@ -1,4 +1,4 @@
-#include "dsl/lower/result_parts.h"
+#include "dsl/chunks/result_parts.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Chunks: programs whose labels are read by tables, with a run of points along
 // one index as a task, instead of each point.
-#ifndef DOGGED_DSL_LOWER_LOWER_CHUNKS_H_
-#define DOGGED_DSL_LOWER_LOWER_CHUNKS_H_
+#ifndef DOGGED_DSL_CHUNKS_LOWER_CHUNKS_H_
+#define DOGGED_DSL_CHUNKS_LOWER_CHUNKS_H_
 
 #include <cstdint>
 #include <string>
@@ -23,4 +23,4 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& points,
 
 }  // namespace dogged::dsl
 
-#endif  // DOGGED_DSL_LOWER_LOWER_CHUNKS_H_
+#endif  // DOGGED_DSL_CHUNKS_LOWER_CHUNKS_H_

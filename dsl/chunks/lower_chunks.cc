@@ -1,19 +1,22 @@
-#include "dsl/lower/lower_chunks.h"
+#include "dsl/chunks/lower_chunks.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/chunks/chunk_cells.h"
+#include "dsl/chunks/chunk_choice.h"
+#include "dsl/chunks/result_parts.h"
+#include "dsl/chunks/row_order.h"
 #include "dsl/ir/chunk_body.h"
 #include "dsl/ir/substitute.h"
 #include "dsl/kernels/reduce_kernel.h"
-#include "dsl/lower/chunk_choice.h"
 #include "dsl/lower/deferral.h"
 #include "dsl/lower/lower_points.h"
 #include "dsl/lower/lower_reductions.h"
-#include "dsl/lower/result_parts.h"
 #include "runtime/base/check.h"
 #include "runtime/base/division.h"
 #include "runtime/base/status.h"
@@ -26,6 +29,10 @@ namespace {
 constexpr int64_t kBlocksPerWorker = 8;
 constexpr int64_t kBlocksLeast = 16;
 constexpr int64_t kBlocksMost = 64;
+// Rows at a step that count, at most: there is enough to do by them alone.
+constexpr int64_t kRowsMost = int64_t{1} << 20;
+// Points of a row, at least, where there are many.
+constexpr int64_t kRowLeast = 16;
 // Elements of a load that are looked up to find which blocks a class reads, at
 // most: a second or two.
 constexpr int64_t kReadsMax = int64_t{1} << 26;
@@ -59,6 +66,9 @@ class ChunkMaker {
   }
   void AddArray(size_t a);
   absl::Status AddClass(const PointClass& c, int32_t dim);
+  absl::Status AddCell(const ChunkCell& cell);
+  // Of the tasks of a cell, in a loop.
+  absl::StatusOr<AffineExpr> TimeOf(const ChunkCell& cell) const;
   absl::Status AddReduction(size_t r);
   // With a point for each of outer index, of as many terms as there are.
   absl::Status AddEach(const PointReduction& reduction, int32_t dim);
@@ -68,9 +78,10 @@ class ChunkMaker {
   void AddTasks(TaskClass out, KernelSpec spec, const AffineExpr& time);
   // The class in chunks along `dim`, without what it reads.
   TaskClass TasksOf(const PointClass& c, int32_t dim) const;
-  // What its chunks read, added to `out`, and how.
+  // What its chunks read, added to `out`, and how; as a piece of a cell, if it
+  // is one.
   absl::StatusOr<ChunkBody> BodyOf(const PointClass& c, int32_t dim,
-                                   TaskClass& out) const;
+                                   const ChunkCell* cell, TaskClass& out) const;
   KernelSpec InputOf(const PointClass& c, int32_t dim) const;
   // The uses of one group, where its loads find what they read.
   absl::Status AddUses(const ChunkBody& body, int32_t group, const Use& like,
@@ -104,6 +115,23 @@ void ChunkMaker::AddArray(size_t a) {
     array.affinity_block = SlabsOf(box, version, target_);
   }
   program_.arrays.push_back(std::move(array));
+}
+
+// Adds to the guards of a piece's uses that the chunk has points of it.
+void RequirePoints(const ChunkBody& body, int64_t chunks,
+                   std::vector<Use>& uses, size_t first_use) {
+  const int64_t first = (body.first - body.origin) >> body.shift;
+  const int64_t last = (body.last - body.origin) >> body.shift;
+  std::vector<Constraint> bounds;
+  if (first > 0)
+    bounds.push_back({.expr = AffineExpr::Index(body.dim, -first)});
+  if (last < chunks - 1) {
+    bounds.push_back(
+        {.expr = AffineExpr::Constant(last) - AffineExpr::Index(body.dim)});
+  }
+  for (size_t u = first_use; u < uses.size() && !bounds.empty(); ++u) {
+    uses[u].guard.Require(bounds);
+  }
 }
 
 // The code with its indices as a chunk has them: `dim` last.
@@ -140,6 +168,7 @@ void AddDims(const ChunkLoad& load, std::vector<int32_t>& dims) {
 }
 
 absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
+                                             const ChunkCell* cell,
                                              TaskClass& out) const {
   ChunkBody body;
   body.rank = c.domain.size();
@@ -149,7 +178,24 @@ absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
   if (dim >= 0) {
     body.first = c.domain.dimensions[dim].Lower({});
     body.last = c.domain.dimensions[dim].Upper({});
+    body.origin = body.first;
+    body.end = body.last;
   }
+  for (size_t s = 0; s < c.code.code.stores.size(); ++s) {
+    body.outputs.push_back(static_cast<int32_t>(s));
+  }
+  if (cell != nullptr) {
+    body.origin = cell->box.lower[dim];
+    body.end = cell->box.upper[dim];
+    body.outputs.clear();
+    for (const Create& create : c.creates) {
+      const auto at = std::lower_bound(cell->arrays.begin(), cell->arrays.end(),
+                                       create.array);
+      body.outputs.push_back(static_cast<int32_t>(at - cell->arrays.begin()));
+    }
+  }
+  const size_t first_use = out.uses.size();
+  const int64_t chunks = dim < 0 ? 1 : ChunkCount(body.origin, body.end);
   std::vector<int> leaders;  // by group: one of its uses
   for (size_t u = 0; u < c.uses.size(); ++u) {
     const Use& use = c.uses[u];
@@ -185,9 +231,7 @@ absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
     for (const int32_t d : group.places.dims) {
       const bool is_chunk = d == dim;
       const int64_t lower = is_chunk ? 0 : hull.lower[d];
-      const int64_t upper = is_chunk
-                                ? ChunkCount(hull.lower[d], hull.upper[d]) - 1
-                                : hull.upper[d];
+      const int64_t upper = is_chunk ? chunks - 1 : hull.upper[d];
       group.places.lower.push_back(lower);
       group.places.extents.push_back(std::max<int64_t>(0, upper - lower + 1));
     }
@@ -200,6 +244,7 @@ absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
         AddUses(body, static_cast<int32_t>(g), c.uses[leaders[g]], out));
     group.use_count = static_cast<int32_t>(out.uses.size()) - group.first_use;
   }
+  if (dim >= 0) RequirePoints(body, chunks, out.uses, first_use);
   return body;
 }
 
@@ -326,9 +371,68 @@ absl::Status ChunkMaker::AddClass(const PointClass& c, int32_t dim) {
     AddTasks(std::move(out), InputOf(c, dim), c.time);
     return absl::OkStatus();
   }
-  DOGGED_ASSIGN_OR_RETURN(const ChunkBody body, BodyOf(c, dim, out));
+  ChunkPieces body;
+  DOGGED_ASSIGN_OR_RETURN(body.pieces.emplace_back(),
+                          BodyOf(c, dim, nullptr, out));
   AddTasks(std::move(out),
            {.name = c.name, .kind = "chunk", .body = body.Encode()}, c.time);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AffineExpr> ChunkMaker::TimeOf(const ChunkCell& cell) const {
+  AffineExpr out = cell.pieces.front().time;
+  if (!points_.repeat) return out;
+  for (const PointClass& piece : cell.pieces) {
+    if (piece.time == out) continue;
+    // What is there from the first round on may come in a later one, with what
+    // lies beside it, unless it is a result of the first.
+    const bool is_result = std::any_of(
+        points_.results.begin(), points_.results.end(),
+        [&](const PointResult& result) {
+          return result.time.time.IsConstant() &&
+                 std::binary_search(cell.arrays.begin(), cell.arrays.end(),
+                                    result.array);
+        });
+    if (is_result || (!piece.time.IsConstant() && !out.IsConstant())) {
+      return Unlike(absl::StrCat("tasks ", cell.pieces.front().name, " and ",
+                                 piece.name,
+                                 " make parts of blocks in unlike rounds"));
+    }
+    if (!out.IsConstant()) continue;
+    const bool is_later =
+        !piece.time.IsConstant() || piece.time.constant > out.constant;
+    if (is_later) out = piece.time;
+  }
+  return out;
+}
+
+absl::Status ChunkMaker::AddCell(const ChunkCell& cell) {
+  const PointClass& first = cell.pieces.front();
+  PointClass whole = first;
+  whole.creates.clear();
+  for (const int32_t array : cell.arrays) {
+    AffineMap map;
+    for (int n = 0; n < cell.box.size(); ++n)
+      map.push_back(AffineExpr::Index(n));
+    whole.creates.push_back({.array = array, .map = std::move(map)});
+  }
+  Dimension& dimension = whole.domain.dimensions[cell.dim];
+  dimension.lower = {{.expr = AffineExpr::Constant(cell.box.lower[cell.dim])}};
+  dimension.upper = {{.expr = AffineExpr::Constant(cell.box.upper[cell.dim])}};
+  TaskClass out = TasksOf(whole, cell.dim);
+  DOGGED_ASSIGN_OR_RETURN(const AffineExpr time, TimeOf(cell));
+  ChunkPieces body;
+  for (const PointClass& piece : cell.pieces) {
+    // Names of the parts, if they are not the same.
+    if (!absl::StrContains(out.name, piece.name)) {
+      absl::StrAppend(&out.name, ", ", piece.name);
+    }
+    DOGGED_ASSIGN_OR_RETURN(body.pieces.emplace_back(),
+                            BodyOf(piece, cell.dim, &cell, out));
+  }
+  const std::string name = out.name;
+  AddTasks(std::move(out),
+           {.name = name, .kind = "chunk", .body = body.Encode()}, time);
   return absl::OkStatus();
 }
 
@@ -383,7 +487,7 @@ absl::Status ChunkMaker::AddEach(const PointReduction& reduction, int32_t dim) {
   c.code.code = TermsOf(element, c.uses.size(), element, outer);
   TaskClass out = TasksOf(c, dim);
   ChunkReduction body{.kind = reduction.kind, .element = element};
-  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, out));
+  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, nullptr, out));
   AddTasks(std::move(out),
            {.name = c.name, .kind = "chunk-reduce", .body = body.Encode()},
            c.time);
@@ -432,7 +536,7 @@ absl::Status ChunkMaker::AddAlong(const PointReduction& reduction,
   out.name = c.name;
   ChunkReduction body{
       .kind = reduction.kind, .is_along = true, .element = element};
-  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, out));
+  DOGGED_ASSIGN_OR_RETURN(body.chunk, BodyOf(c, dim, nullptr, out));
   leaves.uses = std::move(out.uses);
   leaves.kernel = {.name = "", .kind = "chunk-reduce", .body = body.Encode()};
   AddChunkReduction(reduction, points_, std::move(leaves), program_);
@@ -497,9 +601,18 @@ absl::StatusOr<Program> ChunkMaker::Make() {
   program_.repeat = points_.repeat;
   for (size_t a = 0; a < points_.arrays.size(); ++a) AddArray(a);
   for (size_t k = 0; k < points_.classes.size(); ++k) {
+    if (choice_.class_index[k] == ChunkChoice::kInCells) continue;
     DOGGED_RETURN_IF_ERROR(
         AddClass(points_.classes[k], choice_.class_index[k]));
   }
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<ChunkCell> cells,
+                          MakeCells(points_, choice_));
+  if (!cells.empty() && !RowsAreInOrder(points_, choice_)) {
+    return Unlike(absl::StrCat("rows of ",
+                               points_.arrays[cells[0].arrays[0]].name,
+                               " may wait for themselves"));
+  }
+  for (const ChunkCell& cell : cells) DOGGED_RETURN_IF_ERROR(AddCell(cell));
   for (size_t r = 0; r < points_.reductions.size(); ++r) {
     DOGGED_RETURN_IF_ERROR(AddReduction(r));
   }
@@ -527,14 +640,37 @@ absl::Status CheckKind(const PointProgram& points) {
   return absl::OkStatus();
 }
 
+// How many rows a step of the largest array has, of which the chunks are, and
+// its labels in all.
+int64_t RowsBeside(const PointProgram& points, const ChunkChoice& choice,
+                   int64_t& labels) {
+  int64_t out = 1;
+  for (size_t a = 0; a < points.arrays.size(); ++a) {
+    const int32_t i = choice.array_index[a];
+    if (i < 0) continue;
+    const Box& box = points.arrays[a].box;
+    const int version = VersionIndexOf(points, static_cast<int32_t>(a));
+    int64_t rows = 1;
+    for (int n = 0; n < box.size(); ++n) {
+      if (n == i || n == version) continue;
+      rows = std::min(rows * (box.upper[n] - box.lower[n] + 1), kRowsMost);
+    }
+    const int64_t all = rows * (box.upper[i] - box.lower[i] + 1);
+    if (all <= labels) continue;
+    labels = all;
+    out = rows;
+  }
+  return out;
+}
+
 }  // namespace
 
-absl::StatusOr<Program> LowerChunks(const PointProgram& points,
+absl::StatusOr<Program> LowerChunks(const PointProgram& given,
                                     const TargetSize& target,
                                     int64_t points_min, std::string& how) {
-  DOGGED_RETURN_IF_ERROR(CheckKind(points));
+  DOGGED_RETURN_IF_ERROR(CheckKind(given));
+  const PointProgram points = WithCommonBoxes(given);
   DOGGED_ASSIGN_OR_RETURN(ChunkChoice choice, ChooseChunks(points));
-  if (choice.longest < 2 * points_min) return Unlike("it is small");
   const PointProgram whole = WithResultParts(points, choice);
   for (const PointResult& result : whole.results) {
     const int64_t apart = choice.array_index[result.array] < 0 &&
@@ -546,9 +682,16 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& points,
                                  whole.arrays[result.array].name));
     }
   }
-  const int64_t blocks_max =
-      std::clamp(kBlocksPerWorker * target.agents * target.workers,
-                 kBlocksLeast, kBlocksMost);
+  int64_t labels = 0;  // at a step, of the largest array
+  const int64_t beside = RowsBeside(points, choice, labels);
+  if (labels < 2 * points_min) return Unlike("it is small");
+  if (choice.longest < std::min(kRowLeast, points_min)) {
+    return Unlike("its rows are short");
+  }
+  const int64_t blocks_max = std::max<int64_t>(
+      1, std::clamp(kBlocksPerWorker * target.agents * target.workers,
+                    kBlocksLeast, kBlocksMost) /
+             beside);
   int32_t shift = 0;
   while ((int64_t{1} << shift) < points_min ||
          CeilDiv(choice.longest, int64_t{1} << shift) > blocks_max) {
