@@ -37,7 +37,7 @@ constexpr int64_t kRowLeast = 16;
 // most: a second or two.
 constexpr int64_t kReadsMax = int64_t{1} << 26;
 // Numbers that a chunk of a reduction reads for each point, at most.
-constexpr int64_t kTermsMax = 256;
+constexpr int64_t kTermsMax = 4096;
 // Places of a result that are a task each, at most.
 constexpr int64_t kApartMax = 4096;
 
