@@ -497,9 +497,15 @@ TEST(Coefficients, OfTooManyIndicesAtSumsRunPointByPoint) {
   const std::string text = absl::StrReplaceAll(
       kSheets, {{"k(x)(2)(0)", "k(x)(t-x)(0)"},
                 {"as k2", "as k2 where t >= x and t < x + 3 else 0"}});
-  EXPECT_THAT(MustCompile(text, Options()).lowering,
+  CompileOptions options = Options();
+  const Job chunks = MustCompile(text, options);
+  EXPECT_THAT(chunks.lowering, HasSubstr("chunks of 256 points"));
+  options.chunk_points = 0;
+  const Job points = MustCompile(text, options);
+  EXPECT_THAT(points.lowering,
               HasSubstr("point by point: task step reads k at sums, which has "
                         "too many indices for that"));
+  EXPECT_EQ(MustDigest(chunks, nullptr), MustDigest(points, nullptr));
 }
 
 TEST(Coefficients, ThatTilesLackRunPointByPoint) {

@@ -58,6 +58,9 @@ SerialOutcome RunEveryWay(const std::string& text,
                   cache.Source());
   ExpectOneDigest(text, options, {.widths = {9, 41}, .depth = 5}, nullptr);
   options.target = {.agents = 8, .workers = 1};
+  EXPECT_EQ(MustDigest(MustCompile(text, options), nullptr),
+            out.digest.ToString());
+  options.chunk_points = 0;
   const Job job = MustCompile(text, options);
   EXPECT_EQ(MustDigest(job, nullptr), out.digest.ToString());
   EXPECT_THAT(job.lowering, HasSubstr(lowering));

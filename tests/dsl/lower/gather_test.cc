@@ -250,7 +250,7 @@ TEST(Gather, AStencilWithSomeReceiversStaysInTiles) {
     ExpectOneDigest(text, Options(), {.widths = {50}, .depth = 7},
                     cache.Source());
     const Job job = MustCompile(text, Options());
-    EXPECT_EQ(absl::StartsWith(job.lowering, "point by point"), receivers > 256)
+    EXPECT_EQ(absl::StartsWith(job.lowering, "chunks of"), receivers > 256)
         << job.lowering;
   }
 }

@@ -582,6 +582,9 @@ result b(:)(N)
         "no order of the points of task second in tiles was found in bounded "
         "time");
   };
+  // In chunks it isn't slow.
+  EXPECT_EQ(WarningsOf(text, options), "");
+  options.chunk_points = 0;
   EXPECT_EQ(
       WarningsOf(text, options),
       "test.dog:11:6: warning[D028]: the program runs point by point, in 80802 "
