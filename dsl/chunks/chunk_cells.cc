@@ -16,36 +16,52 @@ namespace {
 
 // Cells of some arrays that are made together, at most.
 constexpr size_t kCellsMax = 64;
+// Cuts of an index for one constraint, at most.
+constexpr int64_t kCutsMax = 16;
 // Boxes between the cuts of some classes, at most.
 constexpr size_t kBoxesMax = 4096;
 
-bool HasNumbers(const Domain& domain) {
-  return std::all_of(domain.dimensions.begin(), domain.dimensions.end(),
-                     [](const Dimension& dimension) {
-                       return dimension.lower.size() == 1 &&
-                              dimension.upper.size() == 1 &&
-                              dimension.lower[0].expr.IsConstant() &&
-                              dimension.upper[0].expr.IsConstant();
-                     });
-}
-
-// Adds to the cuts of an index where `constraint` begins or ends to hold. False
-// if it isn't one on a single index.
-bool Cut(const Constraint& constraint,
+// Adds cuts between which `constraint`, on points of `hull`, holds or fails as
+// a whole. False if there are too many: on several indices it takes one at
+// each value of all but the longest of them.
+bool Cut(const Constraint& constraint, const Box& hull,
          std::vector<std::vector<int64_t>>& cuts) {
-  const int d = constraint.expr.LastIndex();
-  if (d < 0) return true;
-  const int64_t factor = constraint.expr.coefficients[d];
-  const AffineExpr single = AffineExpr::Index(d) * factor +
-                            AffineExpr::Constant(constraint.expr.constant);
-  if (constraint.expr != single || (factor != 1 && factor != -1) ||
+  const auto& factors = constraint.expr.coefficients;
+  const auto extent = [&](int d) { return hull.upper[d] - hull.lower[d] + 1; };
+  int longest = -1;
+  for (int d = 0; d < hull.size(); ++d) {
+    if (factors[d] == 0) continue;
+    if (longest < 0 || extent(d) > extent(longest)) longest = d;
+  }
+  if (longest < 0) return true;
+  const int64_t factor = factors[longest];
+  if ((factor != 1 && factor != -1) ||
       constraint.kind == Constraint::Kind::kDivisible) {
     return false;
   }
-  // factor*x + constant is 0 at:
-  const int64_t zero = -factor * constraint.expr.constant;
-  cuts[d].push_back(zero);
-  cuts[d].push_back(zero + 1);
+  Domain others;
+  int64_t count = 1;
+  for (int d = 0; d < hull.size(); ++d) {
+    const bool varies = d != longest && factors[d] != 0;
+    const int64_t upper = varies ? hull.upper[d] : hull.lower[d];
+    others.dimensions.push_back(
+        {.name = "",
+         .lower = {{.expr = AffineExpr::Constant(hull.lower[d])}},
+         .upper = {{.expr = AffineExpr::Constant(upper)}}});
+    if (!varies) continue;
+    count *= extent(d);
+    if (count > kCutsMax) return false;
+    for (int64_t x = hull.lower[d]; x <= upper; ++x) cuts[d].push_back(x);
+  }
+  others.ForEach([&](const IndexVector& point) {
+    IndexVector at = point;
+    at[longest] = 0;
+    const int64_t zero = -factor * constraint.expr.Evaluate(at);
+    // It changes behind the zero, before it, or both.
+    cuts[longest].push_back(zero);
+    cuts[longest].push_back(zero + 1);
+    return true;
+  });
   return true;
 }
 
@@ -102,29 +118,30 @@ void JoinBoxes(std::vector<std::pair<Box, T>>& boxes) {
   }
 }
 
-// The boxes that a domain is made of; none if its bounds or conditions are not
-// on one index each.
+// The boxes that a domain is made of, of not too many; else none.
 std::vector<Box> BoxesOf(const Domain& domain) {
-  if (!HasNumbers(domain)) return {};
-  std::vector<std::vector<int64_t>> cuts;
-  for (const Dimension& dimension : domain.dimensions) {
-    cuts.push_back({dimension.Lower({}), dimension.Upper({}) + 1});
+  const Box hull = HullOf(domain);
+  if (hull.IsEmpty()) return {};
+  std::vector<std::vector<int64_t>> cuts(hull.size());
+  for (const Constraint& bound : domain.BoundConstraints()) {
+    if (!Cut(bound, hull, cuts)) return {};
   }
   for (const std::vector<Constraint>& all_of : domain.guard.any_of) {
     for (const Constraint& constraint : all_of) {
-      if (!Cut(constraint, cuts)) return {};
+      if (!Cut(constraint, hull, cuts)) return {};
     }
   }
-  for (size_t d = 0; d < cuts.size(); ++d) {
-    const Dimension& dimension = domain.dimensions[d];
+  for (int d = 0; d < hull.size(); ++d) {
     std::erase_if(cuts[d], [&](int64_t at) {
-      return at < dimension.Lower({}) || at > dimension.Upper({}) + 1;
+      return at < hull.lower[d] || at > hull.upper[d];
     });
+    cuts[d].push_back(hull.lower[d]);
+    cuts[d].push_back(hull.upper[d] + 1);
   }
   std::vector<std::pair<Box, int>> boxes;
   absl::Status ok;
   const auto add = [&](const Box& box) {
-    if (domain.guard.Holds(box.lower)) boxes.emplace_back(box, 0);
+    if (domain.Contains(box.lower)) boxes.emplace_back(box, 0);
     return absl::OkStatus();
   };
   if (!ForEachBox(std::move(cuts), add, ok)) return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "dsl/chunks/chunk_cells.h"
@@ -29,6 +30,14 @@ bool Mentions(const Dimension& dimension, int d) {
     }
   }
   return false;
+}
+
+// Where index d of the class counts for index `n` of what it reads.
+bool DependsOn(const Use& use, int n, int d) {
+  if (Mentions(use.map[n], d)) return true;
+  return use.IsGathered(static_cast<size_t>(n)) &&
+         std::find(use.gather->dims.begin(), use.gather->dims.end(), d) !=
+             use.gather->dims.end();
 }
 
 // Index d of the domain takes the same values whatever the others are.
@@ -92,21 +101,6 @@ int ChunkedBy(const PointProgram& points, const PointClass& c,
   return d >= 0 && IsFree(c, d) && IsTimeless(points, c.time, d) ? d : -1;
 }
 
-// The index of `over` along which what a reduction reads is in blocks, with
-// the choice as it is; -1 if there is none.
-int ReadAlong(const PointReduction& reduction, const ChunkChoice& choice) {
-  const int32_t i = choice.array_index[reduction.source];
-  return i < 0 ? -1 : FreeIndexAt(reduction.source_map, i, reduction.over);
-}
-
-bool TakesChunks(const PointProgram& points, const PointReduction& reduction,
-                 const ChunkChoice& choice, int i) {
-  const int d =
-      CoveredBy(points, reduction.array, reduction.map, reduction.domain, i);
-  return d >= 0 && d == ReadAlong(reduction, choice) &&
-         IsTimeless(points, reduction.time, d);
-}
-
 // Chunks of an input begin where those of its file do.
 bool TakesChunks(const PointClass& c, int d) {
   if (c.body != PointClass::Body::kInput) return true;
@@ -125,43 +119,186 @@ bool MakesPart(const PointProgram& points, const PointClass& c, int i) {
          });
 }
 
-bool CanGoAlong(const PointProgram& points, const ChunkChoice& choice,
-                int32_t array, int i) {
-  bool is_made = false;
-  for (const PointClass& c : points.classes) {
-    for (const Create& create : c.creates) {
-      if (create.array != array) continue;
-      const int d = ChunkedBy(points, c, create, i);
-      if (d < 0 ? !MakesPart(points, c, i) : !TakesChunks(c, d)) return false;
-      is_made = true;
-    }
-  }
-  for (const PointReduction& reduction : points.reductions) {
-    if (reduction.array != array) continue;
-    if (!TakesChunks(points, reduction, choice, i)) return false;
-    is_made = true;
-  }
-  return is_made;
-}
-
 int64_t Extent(const PointArray& array, int i) {
   return i < 0 ? 0 : array.box.upper[i] - array.box.lower[i] + 1;
 }
 
-// The longest index of an array that chunks can go along, with the choice as it
-// is for the others; -1 if there is none.
-int32_t LongestIndex(const PointProgram& points, const ChunkChoice& choice,
-                     int32_t array) {
-  // Labels of a loop's condition are looked at one by one.
-  if (points.repeat.has_value() && points.repeat->array == array) return -1;
-  const int version = VersionIndexOf(points, array);
-  int32_t best = -1;
-  for (int i = 0; i < points.arrays[array].rank; ++i) {
-    if (i == version || !CanGoAlong(points, choice, array, i)) continue;
-    const PointArray& one = points.arrays[array];
-    if (Extent(one, i) > Extent(one, best)) best = i;
+// Chooses for one array after the other, the largest first, and with each for
+// those that have to go along with it.
+class ChunkChooser {
+ public:
+  explicit ChunkChooser(const PointProgram& points) : points_(points) {
+    chosen_.assign(points.arrays.size(), -1);
   }
-  return best;
+  std::vector<int32_t> Choose();
+  // Why the largest array is in no blocks; empty if it is.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  struct Place {  // index `i` of the labels of an array
+    int32_t array;
+    int32_t i;
+  };
+
+  void ChooseFor(int32_t array);
+  // Adds index `i` of an array and what it asks of others. Empty if all goes
+  // along, else why it does not.
+  std::string Take(Place place);
+  std::string TakeNext(Place place);
+  std::string Unlike(const std::string& name, Place place) const {
+    return absl::StrCat(name, " depends on where in a row of ",
+                        points_.arrays[place.array].name, " it is");
+  }
+  bool IsMade(int32_t array) const;
+  int64_t LabelsOf(int32_t array) const;
+
+  const PointProgram& points_;
+  std::vector<int32_t> chosen_;  // by array
+  std::vector<Place> open_;
+  std::string reason_;
+};
+
+bool ChunkChooser::IsMade(int32_t array) const {
+  const auto makes = [array](const Create& create) {
+    return create.array == array;
+  };
+  return std::any_of(points_.classes.begin(), points_.classes.end(),
+                     [&](const PointClass& c) {
+                       return std::any_of(c.creates.begin(), c.creates.end(),
+                                          makes);
+                     }) ||
+         std::any_of(points_.reductions.begin(), points_.reductions.end(),
+                     [array](const PointReduction& reduction) {
+                       return reduction.array == array;
+                     });
+}
+
+// At a step.
+int64_t ChunkChooser::LabelsOf(int32_t array) const {
+  const PointArray& one = points_.arrays[array];
+  if (one.box.size() != one.rank) return 0;
+  const int version = VersionIndexOf(points_, array);
+  int64_t out = 1;
+  for (int n = 0; n < one.rank; ++n) {
+    if (n == version) continue;
+    if (__builtin_mul_overflow(out, Extent(one, n), &out)) return INT64_MAX;
+  }
+  return out;
+}
+
+std::string ChunkChooser::Take(Place place) {
+  int32_t& chosen = chosen_[place.array];
+  if (chosen == place.i) return "";
+  const std::string& name = points_.arrays[place.array].name;
+  if (chosen >= 0) return absl::StrCat(name, " is read at unlike indices");
+  // Labels of a loop's condition are looked at one by one.
+  if (points_.repeat.has_value() && points_.repeat->array == place.array) {
+    return absl::StrCat(name, " ends the loop");
+  }
+  if (VersionIndexOf(points_, place.array) == place.i) {
+    return absl::StrCat("a step of ", name, " waits for the one before");
+  }
+  chosen = place.i;
+  open_.push_back(place);
+  return "";
+}
+
+std::string ChunkChooser::TakeNext(Place place) {
+  const auto [array, i] = place;
+  for (const PointClass& c : points_.classes) {
+    for (const Create& create : c.creates) {
+      if (create.array != array) continue;
+      const int d = ChunkedBy(points_, c, create, i);
+      if (d < 0 ? !MakesPart(points_, c, i) : !TakesChunks(c, d)) {
+        return Unlike(absl::StrCat("task ", c.name), place);
+      }
+      const int along = create.map[i].LastIndex();
+      for (const Create& other : c.creates) {
+        for (int n = 0; n < std::ssize(other.map) && along >= 0; ++n) {
+          if (!Mentions(other.map[n], along)) continue;
+          const std::string no = Take({other.array, n});
+          if (!no.empty()) return no;
+        }
+      }
+      for (const Use& use : c.uses) {
+        for (int n = 0; n < std::ssize(use.map) && along >= 0; ++n) {
+          if (!DependsOn(use, n, along)) continue;
+          const std::string no = Take({use.array, n});
+          if (!no.empty()) return no;
+        }
+      }
+    }
+  }
+  for (const PointReduction& reduction : points_.reductions) {
+    if (reduction.array == array) {
+      const int d =
+          CoveredBy(points_, array, reduction.map, reduction.domain, i);
+      if (d < 0 || !IsTimeless(points_, reduction.time, d)) {
+        return Unlike(reduction.name, place);
+      }
+      for (int n = 0; n < std::ssize(reduction.source_map); ++n) {
+        if (!Mentions(reduction.source_map[n], d)) continue;
+        const std::string no = Take({reduction.source, n});
+        if (!no.empty()) return no;
+      }
+    }
+    if (reduction.source == array) {
+      const int d = FreeIndexAt(reduction.source_map, i, reduction.over);
+      if (d < 0) return Unlike(reduction.name, place);
+      for (int n = 0; n < std::ssize(reduction.map); ++n) {
+        if (!Mentions(reduction.map[n], d)) continue;
+        const std::string no = Take({reduction.array, n});
+        if (!no.empty()) return no;
+      }
+    }
+  }
+  return "";
+}
+
+void ChunkChooser::ChooseFor(int32_t array) {
+  const PointArray& one = points_.arrays[array];
+  if (one.box.size() != one.rank) return;
+  std::vector<int32_t> indices;
+  for (int32_t i = 0; i < one.rank; ++i) indices.push_back(i);
+  std::stable_sort(indices.begin(), indices.end(), [&](int32_t a, int32_t b) {
+    return Extent(one, a) > Extent(one, b);
+  });
+  const int version = VersionIndexOf(points_, array);
+  for (const int32_t i : indices) {
+    if (i == version) continue;
+    const std::vector<int32_t> before = chosen_;
+    open_.clear();
+    std::string no = Take({array, i});
+    while (no.empty() && !open_.empty()) {
+      const Place next = open_.back();
+      open_.pop_back();
+      no = TakeNext(next);
+    }
+    if (no.empty()) {
+      reason_.clear();
+      return;
+    }
+    if (reason_.empty()) reason_ = no;
+    chosen_ = before;
+  }
+}
+
+std::vector<int32_t> ChunkChooser::Choose() {
+  std::vector<int32_t> arrays;
+  for (size_t a = 0; a < points_.arrays.size(); ++a) {
+    const auto array = static_cast<int32_t>(a);
+    // Nothing but tables reads some arrays, and nothing makes these.
+    if (IsMade(array)) arrays.push_back(array);
+  }
+  std::stable_sort(arrays.begin(), arrays.end(), [&](int32_t a, int32_t b) {
+    return LabelsOf(a) > LabelsOf(b);
+  });
+  for (const int32_t array : arrays) {
+    if (chosen_[array] < 0) ChooseFor(array);
+    if (array == arrays.front() && !reason_.empty()) return chosen_;
+    reason_.clear();
+  }
+  return chosen_;
 }
 
 }  // namespace
@@ -173,23 +310,19 @@ int FreeIndexAt(const AffineMap& map, int i, const Domain& domain) {
 
 absl::StatusOr<ChunkChoice> ChooseChunks(const PointProgram& points) {
   ChunkChoice out;
-  out.array_index.assign(points.arrays.size(), -1);
-  // A reduction follows what it reads, which may be another one's.
-  bool is_new = true;
-  for (size_t round = 0; is_new && round <= points.arrays.size(); ++round) {
-    is_new = false;
-    for (size_t a = 0; a < points.arrays.size(); ++a) {
-      const int32_t index = LongestIndex(points, out, static_cast<int32_t>(a));
-      is_new |= index != out.array_index[a];
-      out.array_index[a] = index;
-    }
-  }
+  ChunkChooser chooser(points);
+  out.array_index = chooser.Choose();
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     out.longest =
         std::max(out.longest, Extent(points.arrays[a], out.array_index[a]));
   }
+  if (!chooser.reason().empty()) {
+    return absl::UnimplementedError(chooser.reason());
+  }
   for (const PointReduction& reduction : points.reductions) {
-    out.reduction_index.push_back(ReadAlong(reduction, out));
+    const int32_t i = out.array_index[reduction.source];
+    out.reduction_index.push_back(
+        i < 0 ? -1 : FreeIndexAt(reduction.source_map, i, reduction.over));
   }
   for (const PointClass& c : points.classes) {
     std::optional<int32_t> index;

@@ -32,7 +32,8 @@ int FreeIndexAt(const AffineMap& map, int i, const Domain& domain);
 // The longest index of each array that chunks can go along: every class that
 // makes labels of the array has it by itself, as a box of its own, and whether
 // its points read does not depend on it; nor does the time of a loop. A
-// reduction has it by itself, too, in what it makes and in what it reads.
+// reduction has it by itself, too, in what it makes and in what it reads. What
+// a class reads at places that differ by the index goes along it as well.
 //
 // Where each class covers the array along the index, no chunk waits for itself
 // if no point does. All points of a row, which differ by that index alone, read

@@ -483,6 +483,89 @@ TEST(Chunks, DrawnProgramsGiveTheValuesOfPoints) {
   EXPECT_GT(2 * in_chunks, last - first + 1);
 }
 
+// Two arrays on a grid with boundaries of drawn forms, of which each step needs
+// a number of the one before it, so that they have no tiles.
+std::string DrawnGrid(Rng& rng) {
+  const auto draw = [&rng](int64_t least, int64_t most) {
+    return least + rng.Below(most - least + 1);
+  };
+  std::string out =
+      absl::StrCat("param N = ", draw(16, 30), "\nparam M = ", draw(2, 12),
+                   "\nparam T = ", draw(1, 4), "\n");
+  const std::string inside = "x > 0 and x < N and y > 0 and y < M";
+  for (const char* name : {"u", "v"}) {
+    const auto add = [&](const std::string& rest) {
+      absl::StrAppend(&out, "boundary ", name, rest, "\n");
+    };
+    if (rng.Below(2) == 0) {
+      add("(0)(y)(t) = y + t");
+      add("(N)(y)(t) = 1");
+      add("(x)(0)(t) = x where x > 0 and x < N");
+      add("(x)(M)(t) = 2 where x > 0 and x < N");
+    } else {
+      add("(x)(y)(t) = x - y where x == 0 or x == N or y == 0 or y == M");
+    }
+    if (rng.Below(2) == 0) {
+      add("(x)(y)(0) = 0.5*x + y where " + inside);
+    } else {
+      add("(x)(y)(0) = y where y < 2 and " + inside);
+      add("(x)(y)(0) = sin(x) where y >= 2 and " + inside);
+    }
+  }
+  const auto at = [&](const char* index) {
+    const int64_t offset = draw(-1, 1);
+    return offset == 0 ? std::string(index)
+                       : absl::StrCat(index, offset < 0 ? "" : "+", offset);
+  };
+  const auto read = [&](const char* name, int64_t back) {
+    return absl::StrCat(name, "(", at("x"), ")(", at("y"), ")(t-", back, ")");
+  };
+  const std::string loop = "  for x = 1:N-1  y = 1:M-1  t = 1:T\n  using\n    ";
+  const bool makes_more = rng.Below(2) == 0;
+  absl::StrAppend(&out, "task a\n  creates u(x)(y)(t) as n\n",
+                  makes_more ? "          w(x)(y)(t) as m\n" : "", loop,
+                  read("u", 1), " as p\n    ", read("u", 1), " as q\n    ",
+                  read("v", 1), " as r where y != ", draw(0, 3),
+                  " else 1\n    s(t-1) as g\n  code\n",
+                  makes_more ? "    m = p*q + x\n" : "",
+                  "    n = 0.5*p - 0.25*q + 0.1*r + y/(3 + abs(g))\n",
+                  "  end code\nend task\n");
+  absl::StrAppend(&out, "task b\n  creates v(x)(y)(t) as n\n", loop,
+                  read("u", rng.Below(2)), " as p\n    ", read("v", 1),
+                  " as q\n  code\n    n = p + 0.25*q\n  end code\nend task\n");
+  const char* const kinds[] = {"sum", "max", "norm2"};
+  absl::StrAppend(&out, "reduce s(t) = ", kinds[rng.Below(3)],
+                  "(u(x)(y)(t)) for t = 0:T over x = ", draw(0, 1),
+                  ":N-1  y = ", draw(0, 1), ":M\n");
+  absl::StrAppend(&out, "reduce line(", rng.Below(2) == 0 ? "x" : "y",
+                  ") = sum(v(x)(y)(T)) for ");
+  const bool of_x = out[out.rfind("line(") + 5] == 'x';
+  absl::StrAppend(
+      &out, of_x ? "x = 1:N over y = 1:M-1" : "y = 1:M over x = 1:N-1",
+      "\nresult line\nresult u(:)(:)(T)\nresult v(:)(1)(:)\n",
+      "result v(1)(:)(T)\nresult s\n", makes_more ? "result w(:)(:)(T)\n" : "");
+  return out;
+}
+
+TEST(Chunks, DrawnGridsGiveTheValuesOfPoints) {
+  const auto [first, last] = SeedRange(60);
+  int in_chunks = 0;
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    const std::string text = DrawnGrid(rng);
+    CompileOptions options = InChunks(1 + rng.Below(20));
+    options.target = {.agents = 1 + rng.Below(3), .workers = 1};
+    const Job job = MustCompile(text, options);
+    in_chunks += absl::StartsWith(job.lowering, "chunks of") ? 1 : 0;
+    EXPECT_EQ(MustDigest(job, nullptr),
+              MustDigest(MustCompile(text, ByPoints()), nullptr))
+        << "seed " << seed << ", " << job.lowering << "\n"
+        << text;
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GT(4 * in_chunks, 3 * (last - first + 1));
+}
+
 TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
   const auto changed = [](std::string text, const std::string& from,
                           const std::string& to) {
@@ -494,7 +577,7 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
       {changed(mesh, "result u(:)(T)",
                "reduce all = sum(u(c)(T)) over c = 0:N-1 where c != 3\n"
                "result all"),
-       "reduce all reads u at places"},
+       "reduce all depends on where in a row of u it is"},
       {changed(Mesh(9000), "result u(:)(T)", "result u(0:8998:2)(T)"),
        "a result has 4500 places apart of u"},
       {changed(changed(mesh,
@@ -506,7 +589,7 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
        "rows of u may wait for themselves"},
       {changed(mesh, "    dt(t)              as h\n",
                "    dt(t) as h where c > 4 else 0\n"),
-       "task diffuse reads u at places"}};
+       "task diffuse depends on where in a row of u it is"}};
   for (const auto& [text, reason] : reasons) {
     const Job job = MustCompile(text, InChunks(1));
     EXPECT_THAT(job.lowering, HasSubstr(reason)) << text;
