@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -663,12 +664,33 @@ int64_t RowsBeside(const PointProgram& points, const ChunkChoice& choice,
   return out;
 }
 
-}  // namespace
+// The program without tasks that no result needs, if those are known exactly:
+// then it runs forward, without a search. Inputs stay as their files are.
+std::optional<PointProgram> NeededOnly(const PointProgram& points) {
+  const auto is_known = [](const auto& c) { return c.needed.has_value(); };
+  if (points.every_task_needed ||
+      !std::all_of(points.classes.begin(), points.classes.end(), is_known) ||
+      !std::all_of(points.reductions.begin(), points.reductions.end(),
+                   is_known)) {
+    return std::nullopt;
+  }
+  PointProgram out = points;
+  out.every_task_needed = true;
+  for (PointClass& c : out.classes) {
+    if (c.body != PointClass::Body::kInput) c.domain = *c.needed;
+  }
+  std::erase_if(out.classes,
+                [](const PointClass& c) { return HullOf(c.domain).IsEmpty(); });
+  for (PointReduction& reduction : out.reductions) {
+    // The indices under `over` stay.
+    reduction.domain = *reduction.needed;
+  }
+  return out;
+}
 
-absl::StatusOr<Program> LowerChunks(const PointProgram& given,
-                                    const TargetSize& target,
-                                    int64_t points_min, std::string& how) {
-  DOGGED_RETURN_IF_ERROR(CheckKind(given));
+absl::StatusOr<Program> LowerTo(const PointProgram& given,
+                                const TargetSize& target, int64_t points_min,
+                                std::string& how) {
   const PointProgram points = WithCommonBoxes(given);
   DOGGED_ASSIGN_OR_RETURN(ChunkChoice choice, ChooseChunks(points));
   const PointProgram whole = WithResultParts(points, choice);
@@ -701,6 +723,19 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& given,
                           ChunkMaker(whole, choice, shift, target).Make());
   how = absl::StrCat("chunks of ", int64_t{1} << shift, " points");
   return program;
+}
+
+}  // namespace
+
+absl::StatusOr<Program> LowerChunks(const PointProgram& points,
+                                    const TargetSize& target,
+                                    int64_t points_min, std::string& how) {
+  DOGGED_RETURN_IF_ERROR(CheckKind(points));
+  if (const std::optional<PointProgram> needed = NeededOnly(points)) {
+    absl::StatusOr<Program> out = LowerTo(*needed, target, points_min, how);
+    if (!absl::IsUnimplemented(out.status())) return out;
+  }
+  return LowerTo(points, target, points_min, how);
 }
 
 }  // namespace dogged::dsl
