@@ -233,14 +233,19 @@ std::string ChunkChooser::TakeNext(Place place) {
     if (reduction.array == array) {
       const int d =
           CoveredBy(points_, array, reduction.map, reduction.domain, i);
-      if (d < 0 || !IsTimeless(points_, reduction.time, d)) {
+      const auto reads_by =
+          std::find_if(reduction.source_map.begin(), reduction.source_map.end(),
+                       [d](const AffineExpr& index) {
+                         return d >= 0 && Mentions(index, d);
+                       });
+      if (reads_by == reduction.source_map.end() ||
+          !IsTimeless(points_, reduction.time, d)) {
         return Unlike(reduction.name, place);
       }
-      for (int n = 0; n < std::ssize(reduction.source_map); ++n) {
-        if (!Mentions(reduction.source_map[n], d)) continue;
-        const std::string no = Take({reduction.source, n});
-        if (!no.empty()) return no;
-      }
+      const auto n =
+          static_cast<int32_t>(reads_by - reduction.source_map.begin());
+      const std::string no = Take({reduction.source, n});
+      if (!no.empty()) return no;
     }
     if (reduction.source == array) {
       const int d = FreeIndexAt(reduction.source_map, i, reduction.over);

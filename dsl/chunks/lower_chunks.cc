@@ -11,6 +11,7 @@
 #include "dsl/chunks/chunk_cells.h"
 #include "dsl/chunks/chunk_choice.h"
 #include "dsl/chunks/result_parts.h"
+#include "dsl/chunks/ring_copies.h"
 #include "dsl/chunks/row_order.h"
 #include "dsl/ir/chunk_body.h"
 #include "dsl/ir/substitute.h"
@@ -39,6 +40,8 @@ constexpr int64_t kRowLeast = 16;
 constexpr int64_t kReadsMax = int64_t{1} << 26;
 // Numbers that a chunk of a reduction reads for each point, at most.
 constexpr int64_t kTermsMax = 4096;
+// Rows that a leaf of a reduction along them reads.
+constexpr int64_t kLeafRows = 16;
 // Places of a result that are a task each, at most.
 constexpr int64_t kApartMax = 4096;
 
@@ -50,8 +53,13 @@ absl::Status Unlike(absl::string_view what) {
 class ChunkMaker {
  public:
   ChunkMaker(const PointProgram& points, const ChunkChoice& choice,
-             int32_t shift, const TargetSize& target)
-      : points_(points), choice_(choice), shift_(shift), target_(target) {}
+             const std::vector<Ring>& rings, int32_t shift,
+             const TargetSize& target)
+      : points_(points),
+        choice_(choice),
+        rings_(rings),
+        shift_(shift),
+        target_(target) {}
 
   absl::StatusOr<Program> Make();
 
@@ -71,10 +79,12 @@ class ChunkMaker {
   // Of the tasks of a cell, in a loop.
   absl::StatusOr<AffineExpr> TimeOf(const ChunkCell& cell) const;
   absl::Status AddReduction(size_t r);
-  // With a point for each of outer index, of as many terms as there are.
+  // With a number for each point of a row along index `dim`, of a few terms.
   absl::Status AddEach(const PointReduction& reduction, int32_t dim);
-  // With partial results of blocks along index `dim` of `over`.
+  // With a partial result of each few rows along index `dim` of `over`.
   absl::Status AddAlong(const PointReduction& reduction, int32_t dim);
+  // The affinity block of what a reduction reads, along index `d` of `over`.
+  int64_t AffinityAt(const PointReduction& reduction, int d) const;
   // Adds `out` with kernel `spec`, for tasks of time `time`.
   void AddTasks(TaskClass out, KernelSpec spec, const AffineExpr& time);
   // The class in chunks along `dim`, without what it reads.
@@ -91,6 +101,7 @@ class ChunkMaker {
 
   const PointProgram& points_;
   const ChunkChoice& choice_;
+  const std::vector<Ring>& rings_;  // by array
   const int32_t shift_;
   const TargetSize target_;
   Program program_;
@@ -124,8 +135,9 @@ void RequirePoints(const ChunkBody& body, int64_t chunks,
   const int64_t first = (body.first - body.origin) >> body.shift;
   const int64_t last = (body.last - body.origin) >> body.shift;
   std::vector<Constraint> bounds;
-  if (first > 0)
+  if (first > 0) {
     bounds.push_back({.expr = AffineExpr::Index(body.dim, -first)});
+  }
   if (last < chunks - 1) {
     bounds.push_back(
         {.expr = AffineExpr::Constant(last) - AffineExpr::Index(body.dim)});
@@ -215,6 +227,9 @@ absl::StatusOr<ChunkBody> ChunkMaker::BodyOf(const PointClass& c, int32_t dim,
     if (i >= 0) {
       load.at = use.map[i] - AffineExpr::Constant(FirstOf(use.array));
       if (use.IsGathered(static_cast<size_t>(i))) load.table = use.gather;
+      const Ring& ring = rings_[use.array];
+      load.ring_length = ring.length;
+      if (ring.index >= 0) load.ring_first = ring.lower - FirstOf(use.array);
     }
     const auto leader = std::find_if(
         leaders.begin(), leaders.end(),
@@ -413,8 +428,9 @@ absl::Status ChunkMaker::AddCell(const ChunkCell& cell) {
   whole.creates.clear();
   for (const int32_t array : cell.arrays) {
     AffineMap map;
-    for (int n = 0; n < cell.box.size(); ++n)
+    for (int n = 0; n < cell.box.size(); ++n) {
       map.push_back(AffineExpr::Index(n));
+    }
     whole.creates.push_back({.array = array, .map = std::move(map)});
   }
   Dimension& dimension = whole.domain.dimensions[cell.dim];
@@ -437,7 +453,7 @@ absl::Status ChunkMaker::AddCell(const ChunkCell& cell) {
   return absl::OkStatus();
 }
 
-// The code of a reduction: what it reads and makes, of what types.
+// The operands of a reduction, of what types, without code.
 CodeBlock TermsOf(ElementType term, size_t terms, ElementType made, int rank) {
   CodeBlock out;
   out.index_count = std::max(1, rank);
@@ -495,6 +511,16 @@ absl::Status ChunkMaker::AddEach(const PointReduction& reduction, int32_t dim) {
   return absl::OkStatus();
 }
 
+int64_t ChunkMaker::AffinityAt(const PointReduction& reduction, int d) const {
+  const Array& source = program_.arrays[reduction.source];
+  for (size_t n = 0; n < reduction.source_map.size(); ++n) {
+    if (reduction.source_map[n].LastIndex() == d) {
+      return std::max<int64_t>(1, source.affinity_block[n]);
+    }
+  }
+  return 1;
+}
+
 absl::Status ChunkMaker::AddAlong(const PointReduction& reduction,
                                   int32_t dim) {
   const ElementType element = points_.arrays[reduction.source].element;
@@ -508,31 +534,41 @@ absl::Status ChunkMaker::AddAlong(const PointReduction& reduction,
                .uses = {}};
   std::vector<AffineExpr> at;
   for (int d = 0; d < outer; ++d) at.push_back(AffineExpr::Index(d));
+  // A leaf reads several rows, those that differ by the last index.
+  const int across = over.size() - 1 == dim ? dim - 1 : over.size() - 1;
   ChunkLeaves leaves;
   for (int d = outer; d < over.size(); ++d) {
-    const bool is_chunk = d == dim;
-    const int64_t first = is_chunk ? hull.lower[d] : 0;
-    const int64_t last = first + hull.upper[d] - hull.lower[d];
-    at.push_back(AffineExpr::Index(d, hull.lower[d] - first));
+    const int64_t extent = hull.upper[d] - hull.lower[d] + 1;
+    const int64_t each = d == dim ? Size() : d == across ? kLeafRows : 1;
+    const int64_t count = CeilDiv(extent, each);
+    // Points along `dim`, and else leaves, count from 0 on.
+    const int64_t first = d == dim ? hull.lower[d] : 0;
+    const int64_t last = d == dim ? hull.upper[d] : count - 1;
+    at.push_back(d == dim ? AffineExpr::Index(d)
+                          : AffineExpr::Index(d) * each +
+                                AffineExpr::Constant(hull.lower[d]));
     c.domain.dimensions.push_back(
         {.name = over.dimensions[d].name,
          .lower = {{.expr = AffineExpr::Constant(first)}},
          .upper = {{.expr = AffineExpr::Constant(last)}}});
-    leaves.extents.push_back(is_chunk ? ChunkCount(first, last)
-                                      : last - first + 1);
-    leaves.affinity.push_back(
-        is_chunk ? program_.arrays[reduction.source]
-                       .affinity_block[choice_.array_index[reduction.source]]
-                 : 1);
+    leaves.extents.push_back(count);
+    leaves.affinity.push_back(d == dim
+                                  ? AffinityAt(reduction, d)
+                                  : CeilDiv(AffinityAt(reduction, d), each));
   }
-  Use& use = c.uses.emplace_back();
-  use.array = reduction.source;
-  use.guard = Membership(over, -1, at);
-  for (const AffineExpr& expr : reduction.source_map) {
-    use.map.push_back(Substitute(expr, at));
+  const int64_t rows = across >= outer ? kLeafRows : 1;
+  for (int64_t k = 0; k < rows; ++k) {
+    std::vector<AffineExpr> row = at;
+    if (rows > 1) row[across].constant += k;
+    Use& use = c.uses.emplace_back();
+    use.array = reduction.source;
+    use.guard = Membership(over, rows > 1 ? across : -1, row);
+    for (const AffineExpr& expr : reduction.source_map) {
+      use.map.push_back(Substitute(expr, row));
+    }
   }
-  c.code.code =
-      TermsOf(element, 1, PartialElement(reduction.kind, element), over.size());
+  c.code.code = TermsOf(element, c.uses.size(),
+                        PartialElement(reduction.kind, element), over.size());
   TaskClass out;
   out.name = c.name;
   ChunkReduction body{
@@ -555,6 +591,9 @@ absl::Status ChunkMaker::AddReduction(size_t r) {
                                " at places that differ by an index which its "
                                "blocks don't go along"));
   }
+  // What makes a block is a chunk, not a root.
+  DOGGED_CHECK(made < 0 || (source >= 0 && dim < reduction.domain.size()))
+      << "a reduction of points makes a block";
   if (source < 0) {
     AddPointReduction(reduction, points_, reduction.domain, program_);
   } else if (dim >= reduction.domain.size()) {
@@ -617,9 +656,7 @@ absl::StatusOr<Program> ChunkMaker::Make() {
   for (size_t r = 0; r < points_.reductions.size(); ++r) {
     DOGGED_RETURN_IF_ERROR(AddReduction(r));
   }
-  for (const PointResult& result : points_.results) {
-    AddResult(result);
-  }
+  for (const PointResult& result : points_.results) AddResult(result);
   if (program_.repeat) DeferTasks(program_);
   DOGGED_RETURN_IF_ERROR(program_.Validate());
   return std::move(program_);
@@ -689,11 +726,18 @@ std::optional<PointProgram> NeededOnly(const PointProgram& points) {
 }
 
 absl::StatusOr<Program> LowerTo(const PointProgram& given,
+                                std::vector<Ring> rings,
                                 const TargetSize& target, int64_t points_min,
                                 std::string& how) {
-  const PointProgram points = WithCommonBoxes(given);
+  const PointProgram points = WithCommonBoxes(WithoutCopies(given, rings));
   DOGGED_ASSIGN_OR_RETURN(ChunkChoice choice, ChooseChunks(points));
+  for (size_t a = 0; a < rings.size(); ++a) {
+    if (rings[a].index < 0 || rings[a].index == choice.array_index[a]) continue;
+    return Unlike(
+        absl::StrCat(points.arrays[a].name, " is a ring along another index"));
+  }
   const PointProgram whole = WithResultParts(points, choice);
+  rings.resize(whole.arrays.size());
   for (const PointResult& result : whole.results) {
     const int64_t apart = choice.array_index[result.array] < 0 &&
                                   result.array >= std::ssize(points.arrays)
@@ -719,8 +763,8 @@ absl::StatusOr<Program> LowerTo(const PointProgram& given,
          CeilDiv(choice.longest, int64_t{1} << shift) > blocks_max) {
     ++shift;
   }
-  DOGGED_ASSIGN_OR_RETURN(Program program,
-                          ChunkMaker(whole, choice, shift, target).Make());
+  DOGGED_ASSIGN_OR_RETURN(
+      Program program, ChunkMaker(whole, choice, rings, shift, target).Make());
   how = absl::StrCat("chunks of ", int64_t{1} << shift, " points");
   return program;
 }
@@ -731,11 +775,23 @@ absl::StatusOr<Program> LowerChunks(const PointProgram& points,
                                     const TargetSize& target,
                                     int64_t points_min, std::string& how) {
   DOGGED_RETURN_IF_ERROR(CheckKind(points));
-  if (const std::optional<PointProgram> needed = NeededOnly(points)) {
-    absl::StatusOr<Program> out = LowerTo(*needed, target, points_min, how);
+  const std::optional<PointProgram> needed = NeededOnly(points);
+  absl::StatusOr<Program> out = absl::UnimplementedError("");
+  for (const PointProgram* one : {needed ? &*needed : nullptr, &points}) {
+    if (one == nullptr) continue;
+    const std::vector<Ring> rings = FindRings(*one);
+    const bool has_rings =
+        std::any_of(rings.begin(), rings.end(),
+                    [](const Ring& ring) { return ring.index >= 0; });
+    if (has_rings) {
+      out = LowerTo(*one, rings, target, points_min, how);
+      if (!absl::IsUnimplemented(out.status())) return out;
+    }
+    const std::vector<Ring> none(points.arrays.size());
+    out = LowerTo(*one, none, target, points_min, how);
     if (!absl::IsUnimplemented(out.status())) return out;
   }
-  return LowerTo(points, target, points_min, how);
+  return out;
 }
 
 }  // namespace dogged::dsl

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "runtime/base/codec.h"
+#include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -92,6 +93,9 @@ bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
         if (value == Gather::kNone) return false;
         at += value;
       }
+      if (load.ring_length > 0) {
+        at = load.ring_first + FloorMod(at - load.ring_first, load.ring_length);
+      }
       if (at < 0) return false;
       const int64_t block = at >> shift;
       if (block != last_block) {
@@ -128,6 +132,8 @@ void ChunkBody::Encode(Encoder& out) const {
   for (const ChunkLoad& load : loads) {
     out.PutSigned(load.group);
     load.at.Encode(out);
+    out.PutSigned(load.ring_length);
+    out.PutSigned(load.ring_first);
     out.PutBool(load.table != nullptr);
     if (load.table != nullptr) load.table->Encode(out);
   }
@@ -173,6 +179,13 @@ ChunkBody ChunkBody::Decode(Decoder& in) {
     ChunkLoad& load = out.loads.emplace_back();
     load.group = static_cast<int32_t>(in.GetSigned());
     load.at = AffineExpr::Decode(in);
+    load.ring_length = in.GetSigned();
+    load.ring_first = in.GetSigned();
+    if (load.ring_length < 0 || load.ring_first < 0 ||
+        load.ring_length > Gather::kValueMax ||
+        load.ring_first > Gather::kValueMax) {
+      in.Fail();
+    }
     if (in.GetBool()) {
       Gather table = Gather::Decode(in);
       if (table.tables.size() != 1) in.Fail();

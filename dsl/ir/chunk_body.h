@@ -31,6 +31,9 @@ struct ChunkLoad {
   int32_t group = 0;
   AffineExpr at;
   std::shared_ptr<const Gather> table;  // null: there is none
+  // If not 0, the elements from `ring_first` on are a ring of so many.
+  int64_t ring_length = 0;
+  int64_t ring_first = 0;
 };
 
 // Loads that share their blocks: values of the uses from `first_use` on. The
