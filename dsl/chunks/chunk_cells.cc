@@ -151,6 +151,17 @@ std::vector<Box> BoxesOf(const Domain& domain) {
   return out;
 }
 
+// A formula's points without the steps at which alone they are wanted: what is
+// made beside these nothing reads.
+Domain Widened(Domain domain) {
+  for (std::vector<Constraint>& all_of : domain.guard.any_of) {
+    std::erase_if(all_of, [](const Constraint& constraint) {
+      return constraint.kind == Constraint::Kind::kDivisible;
+    });
+  }
+  return domain;
+}
+
 // The table by other indices; null if they don't keep their order.
 std::shared_ptr<const Gather> Renamed(const Gather& gather,
                                       const std::vector<AffineExpr>& values) {
@@ -290,8 +301,8 @@ absl::Status CellMaker::AddCell(const Box& box, const Chosen& chosen) {
     std::sort(ranges.begin(), ranges.end());
     for (size_t p = 1; p < ranges.size(); ++p) {
       if (ranges[p].first > ranges[p - 1].second) continue;
-      return absl::InternalError(absl::StrCat(points_.arrays[array].name,
-                                              " is made twice at one place"));
+      return absl::UnimplementedError(absl::StrCat(
+          "tasks make labels of ", points_.arrays[array].name, " in turns"));
     }
   }
   cells_.emplace_back(box, chosen);
@@ -403,7 +414,8 @@ std::vector<PointClass> InLabelIndices(const PointProgram& points,
     if (create.map != map) return {};
   }
   std::vector<PointClass> out;
-  for (const Box& box : BoxesOf(c.domain)) {
+  for (const Box& box :
+       BoxesOf(c.uses.empty() ? Widened(c.domain) : c.domain)) {
     std::optional<PointClass> one = InLabelIndices(c, map, box);
     if (!one) return {};
     out.push_back(*std::move(one));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "dsl/chunks/chunk_cells.h"
@@ -32,12 +33,10 @@ bool Mentions(const Dimension& dimension, int d) {
   return false;
 }
 
-// Where index d of the class counts for index `n` of what it reads.
-bool DependsOn(const Use& use, int n, int d) {
-  if (Mentions(use.map[n], d)) return true;
-  return use.IsGathered(static_cast<size_t>(n)) &&
-         std::find(use.gather->dims.begin(), use.gather->dims.end(), d) !=
-             use.gather->dims.end();
+// What is read by a table lies in blocks along the index of the table, and what
+// is read at places that differ by index d along that.
+bool GoesAlong(const Use& use, int n, int d) {
+  return Mentions(use.map[n], d) || use.IsGathered(static_cast<size_t>(n));
 }
 
 // Index d of the domain takes the same values whatever the others are.
@@ -133,6 +132,8 @@ class ChunkChooser {
   std::vector<int32_t> Choose();
   // Why the largest array is in no blocks; empty if it is.
   const std::string& reason() const { return reason_; }
+  // Why it is not in those of its longest index; empty if it is.
+  const std::string& missed() const { return largest_missed_; }
 
  private:
   struct Place {  // index `i` of the labels of an array
@@ -156,6 +157,8 @@ class ChunkChooser {
   std::vector<int32_t> chosen_;  // by array
   std::vector<Place> open_;
   std::string reason_;
+  std::string missed_;  // of the array chosen last
+  std::string largest_missed_;
 };
 
 bool ChunkChooser::IsMade(int32_t array) const {
@@ -222,7 +225,7 @@ std::string ChunkChooser::TakeNext(Place place) {
       }
       for (const Use& use : c.uses) {
         for (int n = 0; n < std::ssize(use.map) && along >= 0; ++n) {
-          if (!DependsOn(use, n, along)) continue;
+          if (!GoesAlong(use, n, along)) continue;
           const std::string no = Take({use.array, n});
           if (!no.empty()) return no;
         }
@@ -280,7 +283,7 @@ void ChunkChooser::ChooseFor(int32_t array) {
       no = TakeNext(next);
     }
     if (no.empty()) {
-      reason_.clear();
+      missed_ = std::exchange(reason_, "");
       return;
     }
     if (reason_.empty()) reason_ = no;
@@ -300,7 +303,10 @@ std::vector<int32_t> ChunkChooser::Choose() {
   });
   for (const int32_t array : arrays) {
     if (chosen_[array] < 0) ChooseFor(array);
-    if (array == arrays.front() && !reason_.empty()) return chosen_;
+    if (array == arrays.front()) {
+      largest_missed_ = missed_;
+      if (!reason_.empty()) return chosen_;
+    }
     reason_.clear();
   }
   return chosen_;
@@ -317,6 +323,7 @@ absl::StatusOr<ChunkChoice> ChooseChunks(const PointProgram& points) {
   ChunkChoice out;
   ChunkChooser chooser(points);
   out.array_index = chooser.Choose();
+  out.missed = chooser.missed();
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     out.longest =
         std::max(out.longest, Extent(points.arrays[a], out.array_index[a]));

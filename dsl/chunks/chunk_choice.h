@@ -3,6 +3,7 @@
 #define DOGGED_DSL_CHUNKS_CHUNK_CHOICE_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,9 @@ struct ChunkChoice {
   // -1: none.
   std::vector<int32_t> reduction_index;
   int64_t longest = 0;  // labels along array_index, at most
+  // Why the largest array is not in chunks of its longest index; empty if it
+  // is.
+  std::string missed;
 };
 
 // The index of `domain` that alone, as itself plus a number, is index `i` of

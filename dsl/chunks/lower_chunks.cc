@@ -33,6 +33,9 @@ constexpr int64_t kBlocksLeast = 16;
 constexpr int64_t kBlocksMost = 64;
 // Rows at a step that count, at most: there is enough to do by them alone.
 constexpr int64_t kRowsMost = int64_t{1} << 20;
+// Arrays count for the number of blocks if they have a step of this part of the
+// largest one's.
+constexpr int64_t kLargeArrays = 64;
 // Points of a row, at least, where there are many.
 constexpr int64_t kRowLeast = 16;
 // Elements of a load that are looked up to find which blocks a class reads, at
@@ -42,8 +45,6 @@ constexpr int64_t kReadsMax = int64_t{1} << 26;
 constexpr int64_t kTermsMax = 4096;
 // Rows that a leaf of a reduction along them reads.
 constexpr int64_t kLeafRows = 16;
-// Places of a result that are a task each, at most.
-constexpr int64_t kApartMax = 4096;
 
 absl::Status Unlike(absl::string_view what) {
   return absl::UnimplementedError(what);
@@ -678,11 +679,12 @@ absl::Status CheckKind(const PointProgram& points) {
   return absl::OkStatus();
 }
 
-// How many rows a step of the largest array has, of which the chunks are, and
-// its labels in all.
+// How many rows a step of each large array has, at least, of which the chunks
+// are; in `labels`, what a step of the largest one has in all.
 int64_t RowsBeside(const PointProgram& points, const ChunkChoice& choice,
                    int64_t& labels) {
-  int64_t out = 1;
+  std::vector<std::pair<int64_t, int64_t>> steps;  // labels and rows
+  labels = 0;
   for (size_t a = 0; a < points.arrays.size(); ++a) {
     const int32_t i = choice.array_index[a];
     if (i < 0) continue;
@@ -693,10 +695,12 @@ int64_t RowsBeside(const PointProgram& points, const ChunkChoice& choice,
       if (n == i || n == version) continue;
       rows = std::min(rows * (box.upper[n] - box.lower[n] + 1), kRowsMost);
     }
-    const int64_t all = rows * (box.upper[i] - box.lower[i] + 1);
-    if (all <= labels) continue;
-    labels = all;
-    out = rows;
+    steps.emplace_back(rows * (box.upper[i] - box.lower[i] + 1), rows);
+    labels = std::max(labels, steps.back().first);
+  }
+  int64_t out = kRowsMost;
+  for (const auto& [all, rows] : steps) {
+    if (all >= labels / kLargeArrays) out = std::min(out, rows);
   }
   return out;
 }
@@ -738,21 +742,14 @@ absl::StatusOr<Program> LowerTo(const PointProgram& given,
   }
   const PointProgram whole = WithResultParts(points, choice);
   rings.resize(whole.arrays.size());
-  for (const PointResult& result : whole.results) {
-    const int64_t apart = choice.array_index[result.array] < 0 &&
-                                  result.array >= std::ssize(points.arrays)
-                              ? result.domain.Count()
-                              : 0;
-    if (apart > kApartMax) {
-      return Unlike(absl::StrCat("a result has ", apart, " places apart of ",
-                                 whole.arrays[result.array].name));
-    }
-  }
   int64_t labels = 0;  // at a step, of the largest array
   const int64_t beside = RowsBeside(points, choice, labels);
   if (labels < 2 * points_min) return Unlike("it is small");
   if (choice.longest < std::min(kRowLeast, points_min)) {
-    return Unlike("its rows are short");
+    return Unlike(
+        choice.missed.empty()
+            ? "its rows are short"
+            : absl::StrCat("its rows are short, for ", choice.missed));
   }
   const int64_t blocks_max = std::max<int64_t>(
       1, std::clamp(kBlocksPerWorker * target.agents * target.workers,

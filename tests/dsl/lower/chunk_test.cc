@@ -582,8 +582,6 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
                "reduce all = sum(u(c)(T)) over c = 0:N-1 where c != 3\n"
                "result all"),
        "reduce all depends on where in a row of u it is"},
-      {changed(Mesh(9000), "result u(:)(T)", "result u(0:8998:2)(T)"),
-       "a result has 4500 places apart of u"},
       {changed(changed(mesh,
                        "task diffuse\n  creates u(c)(t) as n\n"
                        "  for c = 0:N-1",
