@@ -648,7 +648,7 @@ absl::StatusOr<Program> ChunkMaker::Make() {
   }
   DOGGED_ASSIGN_OR_RETURN(const std::vector<ChunkCell> cells,
                           MakeCells(points_, choice_));
-  if (!cells.empty() && !RowsAreInOrder(points_, choice_)) {
+  if (!cells.empty() && !RowsAreInOrder(points_, choice_, cells)) {
     return Unlike(absl::StrCat("rows of ",
                                points_.arrays[cells[0].arrays[0]].name,
                                " may wait for themselves"));

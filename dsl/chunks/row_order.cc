@@ -7,27 +7,37 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/graph/index_range.h"
+
 namespace dogged::dsl {
 namespace {
 
-// Nodes of a graph that read of one another, by number.
+// A read of the graph's nodes, by their numbers.
 struct RowRead {
   size_t reader = 0;
   size_t maker = 0;
-  // What the reader makes and what it reads.
-  const std::vector<Create>* made = nullptr;
-  int32_t array = 0;
-  const AffineMap* read = nullptr;
-  const Use* use = nullptr;  // null for a reduction's
+  const std::vector<Create>* made = nullptr;  // by the reader
+  const Use* use = nullptr;
 };
 
 class RowOrder {
  public:
-  RowOrder(const PointProgram& points, const ChunkChoice& choice)
-      : points_(points), choice_(choice) {}
+  RowOrder(const PointProgram& points, const ChunkChoice& choice,
+           const std::vector<ChunkCell>& cells)
+      : points_(points), choice_(choice), cells_(cells) {}
   bool Holds();
 
  private:
+  // A class, a reduction or a cell; of a cell the box of its labels.
+  struct Node {
+    std::vector<Create> creates;
+    Box box;
+  };
+
+  void AddNode(const std::vector<Create>& creates, Box box);
+  // What the points of `domain` read, of each node that makes some of it.
+  void AddReads(size_t reader, const std::vector<Create>& made, const Use& use,
+                const Domain& domain);
   bool IsOrdered(std::vector<RowRead> reads) const;
   bool Falls(const std::vector<RowRead>& ring) const;
   std::optional<int64_t> StepOf(const RowRead& read, int i) const;
@@ -37,6 +47,10 @@ class RowOrder {
 
   const PointProgram& points_;
   const ChunkChoice& choice_;
+  const std::vector<ChunkCell>& cells_;
+  std::vector<Node> nodes_;
+  std::vector<Use> sources_;  // of reductions
+  std::vector<RowRead> reads_;
 };
 
 const AffineExpr* RowOrder::IndexOf(int32_t array, const AffineMap& map,
@@ -55,10 +69,10 @@ std::optional<int64_t> RowOrder::StepOf(const RowRead& read, int i) const {
     if (one == nullptr || (own != nullptr && *own != *one)) return {};
     own = one;
   }
-  const AffineExpr* const index = IndexOf(read.array, *read.read, i);
-  if (own == nullptr || index == nullptr) return {};
-  if (read.use != nullptr &&
-      read.use->IsGathered(static_cast<size_t>(index - read.read->data()))) {
+  const AffineMap& map = read.use->map;
+  const AffineExpr* const index = IndexOf(read.use->array, map, i);
+  if (own == nullptr || index == nullptr ||
+      read.use->IsGathered(static_cast<size_t>(index - map.data()))) {
     return {};
   }
   const AffineExpr step = *own - *index;
@@ -117,68 +131,76 @@ bool RowOrder::Falls(const std::vector<RowRead>& ring) const {
   return false;
 }
 
+void RowOrder::AddNode(const std::vector<Create>& creates, Box box) {
+  nodes_.push_back({.creates = creates, .box = std::move(box)});
+}
+
+void RowOrder::AddReads(size_t reader, const std::vector<Create>& made,
+                        const Use& use, const Domain& domain) {
+  const std::vector<IndexRange> ranges = RangesOf(domain, use.map);
+  for (size_t maker = 0; maker < nodes_.size(); ++maker) {
+    const Node& node = nodes_[maker];
+    const bool makes = std::any_of(
+        node.creates.begin(), node.creates.end(),
+        [&](const Create& create) { return create.array == use.array; });
+    bool meets = makes;
+    for (int n = 0; n < node.box.size() && meets; ++n) {
+      const bool is_number = !use.IsGathered(static_cast<size_t>(n)) &&
+                             n != choice_.array_index[use.array];
+      meets = !is_number || (ranges[n].lower <= node.box.upper[n] &&
+                             node.box.lower[n] <= ranges[n].upper);
+    }
+    if (!meets) continue;
+    reads_.push_back(
+        {.reader = reader, .maker = maker, .made = &made, .use = &use});
+  }
+}
+
 bool RowOrder::Holds() {
-  // By array: a node for all classes that make parts of it.
-  const size_t classes = points_.classes.size();
-  std::vector<size_t> node(classes + points_.reductions.size());
-  for (size_t k = 0; k < node.size(); ++k) node[k] = k;
-  for (size_t k = 0; k < classes; ++k) {
-    if (choice_.class_index[k] != ChunkChoice::kInCells) continue;
-    for (size_t l = 0; l < k; ++l) {
-      if (choice_.class_index[l] != ChunkChoice::kInCells) continue;
-      const auto& a = points_.classes[k].creates;
-      const auto& b = points_.classes[l].creates;
-      const bool shares =
-          std::any_of(a.begin(), a.end(), [&](const Create& one) {
-            return std::any_of(b.begin(), b.end(), [&](const Create& other) {
-              return one.array == other.array;
-            });
-          });
-      if (!shares) continue;
-      const size_t old = node[k];
-      for (size_t& n : node) {
-        if (n == old) n = node[l];
+  for (size_t k = 0; k < points_.classes.size(); ++k) {
+    const bool is_cells = choice_.class_index[k] == ChunkChoice::kInCells;
+    AddNode(is_cells ? std::vector<Create>() : points_.classes[k].creates, {});
+  }
+  for (const PointReduction& reduction : points_.reductions) {
+    AddNode({{.array = reduction.array, .map = reduction.map}}, {});
+    sources_.push_back(
+        {.array = reduction.source, .map = reduction.source_map, .guard = {}});
+  }
+  for (const ChunkCell& cell : cells_) {
+    std::vector<Create> creates;
+    for (const PointClass& piece : cell.pieces) {
+      creates.insert(creates.end(), piece.creates.begin(), piece.creates.end());
+    }
+    AddNode(creates, cell.box);
+  }
+  size_t node = 0;
+  for (const PointClass& c : points_.classes) {
+    const size_t own = node++;
+    if (nodes_[own].creates.empty()) continue;
+    for (const Use& use : c.uses) {
+      AddReads(own, nodes_[own].creates, use, c.domain);
+    }
+  }
+  for (size_t r = 0; r < points_.reductions.size(); ++r) {
+    const size_t own = node++;
+    AddReads(own, nodes_[own].creates, sources_[r], points_.reductions[r].over);
+  }
+  for (const ChunkCell& cell : cells_) {
+    const size_t own = node++;
+    for (const PointClass& piece : cell.pieces) {
+      for (const Use& use : piece.uses) {
+        AddReads(own, nodes_[own].creates, use, piece.domain);
       }
     }
   }
-  std::vector<std::vector<Create>> made(node.size());
-  for (size_t k = 0; k < classes; ++k) made[k] = points_.classes[k].creates;
-  for (size_t r = 0; r < points_.reductions.size(); ++r) {
-    const PointReduction& reduction = points_.reductions[r];
-    made[classes + r] = {{.array = reduction.array, .map = reduction.map}};
-  }
-  std::vector<RowRead> reads;
-  const auto add = [&](size_t k, int32_t array, const AffineMap& map,
-                       const Use* use) {
-    for (size_t l = 0; l < node.size(); ++l) {
-      const bool makes = std::any_of(
-          made[l].begin(), made[l].end(),
-          [array](const Create& create) { return create.array == array; });
-      if (!makes) continue;
-      reads.push_back({.reader = node[k],
-                       .maker = node[l],
-                       .made = &made[k],
-                       .array = array,
-                       .read = &map,
-                       .use = use});
-    }
-  };
-  for (size_t k = 0; k < classes; ++k) {
-    for (const Use& use : points_.classes[k].uses) {
-      add(k, use.array, use.map, &use);
-    }
-  }
-  for (size_t r = 0; r < points_.reductions.size(); ++r) {
-    const PointReduction& reduction = points_.reductions[r];
-    add(classes + r, reduction.source, reduction.source_map, nullptr);
-  }
-  return IsOrdered(std::move(reads));
+  return IsOrdered(reads_);
 }
 
 }  // namespace
 
-bool RowsAreInOrder(const PointProgram& points, const ChunkChoice& choice) {
-  return RowOrder(points, choice).Holds();
+bool RowsAreInOrder(const PointProgram& points, const ChunkChoice& choice,
+                    const std::vector<ChunkCell>& cells) {
+  return RowOrder(points, choice, cells).Holds();
 }
 
 }  // namespace dogged::dsl
