@@ -33,12 +33,6 @@ bool Mentions(const Dimension& dimension, int d) {
   return false;
 }
 
-// What is read by a table lies in blocks along the index of the table, and what
-// is read at places that differ by index d along that.
-bool GoesAlong(const Use& use, int n, int d) {
-  return Mentions(use.map[n], d) || use.IsGathered(static_cast<size_t>(n));
-}
-
 // Index d of the domain takes the same values whatever the others are.
 bool IsFree(const Domain& domain, int d) {
   const Dimension& dimension = domain.dimensions[d];
@@ -142,10 +136,16 @@ class ChunkChooser {
   };
 
   void ChooseFor(int32_t array);
-  // Adds index `i` of an array and what it asks of others. Empty if all goes
-  // along, else why it does not.
+  // Adds an index of an array. Like all that follow, it gives why not, and
+  // nothing if it is well.
   std::string Take(Place place);
+  // Adds what an index that was taken asks of others: all that makes these
+  // labels, and reductions of them, go along it, with what they make and read.
   std::string TakeNext(Place place);
+  std::string TakeOf(const PointClass& c, const Create& create, Place place);
+  std::string TakeOf(const PointReduction& reduction, Place place);
+  // Of a map's indices those that mention index d of a task.
+  std::string TakeIndex(int32_t array, const AffineMap& map, int d);
   std::string Unlike(const std::string& name, Place place) const {
     return absl::StrCat(name, " depends on where in a row of ",
                         points_.arrays[place.array].name, " it is");
@@ -206,61 +206,73 @@ std::string ChunkChooser::Take(Place place) {
   return "";
 }
 
+std::string ChunkChooser::TakeIndex(int32_t array, const AffineMap& map,
+                                    int d) {
+  for (int n = 0; n < std::ssize(map); ++n) {
+    if (!Mentions(map[n], d)) continue;
+    const std::string no = Take({array, n});
+    if (!no.empty()) return no;
+  }
+  return "";
+}
+
 std::string ChunkChooser::TakeNext(Place place) {
-  const auto [array, i] = place;
   for (const PointClass& c : points_.classes) {
     for (const Create& create : c.creates) {
-      if (create.array != array) continue;
-      const int d = ChunkedBy(points_, c, create, i);
-      if (d < 0 ? !MakesPart(points_, c, i) : !TakesChunks(c, d)) {
-        return Unlike(absl::StrCat("task ", c.name), place);
-      }
-      const int along = create.map[i].LastIndex();
-      for (const Create& other : c.creates) {
-        for (int n = 0; n < std::ssize(other.map) && along >= 0; ++n) {
-          if (!Mentions(other.map[n], along)) continue;
-          const std::string no = Take({other.array, n});
-          if (!no.empty()) return no;
-        }
-      }
-      for (const Use& use : c.uses) {
-        for (int n = 0; n < std::ssize(use.map) && along >= 0; ++n) {
-          if (!GoesAlong(use, n, along)) continue;
-          const std::string no = Take({use.array, n});
-          if (!no.empty()) return no;
-        }
-      }
+      if (create.array != place.array) continue;
+      const std::string no = TakeOf(c, create, place);
+      if (!no.empty()) return no;
     }
   }
   for (const PointReduction& reduction : points_.reductions) {
-    if (reduction.array == array) {
-      const int d =
-          CoveredBy(points_, array, reduction.map, reduction.domain, i);
-      const auto reads_by =
-          std::find_if(reduction.source_map.begin(), reduction.source_map.end(),
-                       [d](const AffineExpr& index) {
-                         return d >= 0 && Mentions(index, d);
-                       });
-      if (reads_by == reduction.source_map.end() ||
-          !IsTimeless(points_, reduction.time, d)) {
-        return Unlike(reduction.name, place);
-      }
-      const auto n =
-          static_cast<int32_t>(reads_by - reduction.source_map.begin());
-      const std::string no = Take({reduction.source, n});
-      if (!no.empty()) return no;
-    }
-    if (reduction.source == array) {
-      const int d = FreeIndexAt(reduction.source_map, i, reduction.over);
-      if (d < 0) return Unlike(reduction.name, place);
-      for (int n = 0; n < std::ssize(reduction.map); ++n) {
-        if (!Mentions(reduction.map[n], d)) continue;
-        const std::string no = Take({reduction.array, n});
-        if (!no.empty()) return no;
-      }
-    }
+    const std::string no = TakeOf(reduction, place);
+    if (!no.empty()) return no;
   }
   return "";
+}
+
+std::string ChunkChooser::TakeOf(const PointClass& c, const Create& create,
+                                 Place place) {
+  const int d = ChunkedBy(points_, c, create, place.i);
+  if (d < 0 ? !MakesPart(points_, c, place.i) : !TakesChunks(c, d)) {
+    return Unlike(absl::StrCat("task ", c.name), place);
+  }
+  const int along = create.map[place.i].LastIndex();
+  if (along < 0) return "";
+  for (const Create& other : c.creates) {
+    const std::string no = TakeIndex(other.array, other.map, along);
+    if (!no.empty()) return no;
+  }
+  for (const Use& use : c.uses) {
+    std::string no = TakeIndex(use.array, use.map, along);
+    // What is read by a table lies in blocks along the index of the table.
+    for (int n = 0; n < std::ssize(use.map) && no.empty(); ++n) {
+      if (use.IsGathered(static_cast<size_t>(n))) no = Take({use.array, n});
+    }
+    if (!no.empty()) return no;
+  }
+  return "";
+}
+
+std::string ChunkChooser::TakeOf(const PointReduction& reduction, Place place) {
+  if (reduction.array == place.array) {
+    const int d = CoveredBy(points_, place.array, reduction.map,
+                            reduction.domain, place.i);
+    const auto mentions = [d](const AffineExpr& index) {
+      return d >= 0 && Mentions(index, d);
+    };
+    if (std::none_of(reduction.source_map.begin(), reduction.source_map.end(),
+                     mentions) ||
+        !IsTimeless(points_, reduction.time, d)) {
+      return Unlike(reduction.name, place);
+    }
+    const std::string no = TakeIndex(reduction.source, reduction.source_map, d);
+    if (!no.empty()) return no;
+  }
+  if (reduction.source != place.array) return "";
+  const int d = FreeIndexAt(reduction.source_map, place.i, reduction.over);
+  if (d < 0) return Unlike(reduction.name, place);
+  return TakeIndex(reduction.array, reduction.map, d);
 }
 
 void ChunkChooser::ChooseFor(int32_t array) {

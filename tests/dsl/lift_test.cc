@@ -221,6 +221,10 @@ result u(:)(:)(T)
     return diagnostics.ToString();
   };
   const std::string text = absl::StrCat(kStencil, kBackwards, "result seis\n");
+  // In chunks it takes no warning.
+  EXPECT_EQ(words(text), "");
+  EXPECT_THAT(MustCompile(text, options).lowering, HasSubstr("chunks of"));
+  options.chunk_points = 0;
   EXPECT_THAT(
       words(text),
       testing::AllOf(

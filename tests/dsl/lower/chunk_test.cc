@@ -216,7 +216,7 @@ reduce far = normmax(u(i)(t)) over t = 1:T  i = 2:N-1 where t % 2 == 0
 reduce all = sum(c(i)) over i = -1:N-3
 reduce top = max(c(i)) over i = 7:70
 reduce column(i) = sum(g(k)(i)) for i = 3:N+2 over k = 1:4 where k != 2
-reduce highest(i) = max(g(k)(i)) for i = 3:N+2 over k = 0:4 where k == 1 or k == 2
+reduce highest(i) = max(g(k)(i)) for i = 3:N+2 over k = 0:4 where k > 0
 reduce rows(k) = sum(g(k)(i)) for k = 0:4 over i = 4:N
 reduce total = sum(column(i)) over i = 3:N+2
 reduce means = sum(mean(t)) over t = 0:T
