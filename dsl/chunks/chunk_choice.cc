@@ -144,7 +144,7 @@ class ChunkChooser {
   std::string TakeNext(Place place);
   std::string TakeOf(const PointClass& c, const Create& create, Place place);
   std::string TakeOf(const PointReduction& reduction, Place place);
-  // Of a map's indices those that mention index d of a task.
+  // Adds those indices of a map that mention index d of a task.
   std::string TakeIndex(int32_t array, const AffineMap& map, int d);
   std::string Unlike(const std::string& name, Place place) const {
     return absl::StrCat(name, " depends on where in a row of ",
@@ -245,7 +245,7 @@ std::string ChunkChooser::TakeOf(const PointClass& c, const Create& create,
   }
   for (const Use& use : c.uses) {
     std::string no = TakeIndex(use.array, use.map, along);
-    // What is read by a table lies in blocks along the index of the table.
+    // Labels that are read by a table lie in blocks along its index.
     for (int n = 0; n < std::ssize(use.map) && no.empty(); ++n) {
       if (use.IsGathered(static_cast<size_t>(n))) no = Take({use.array, n});
     }
@@ -304,18 +304,16 @@ void ChunkChooser::ChooseFor(int32_t array) {
 }
 
 std::vector<int32_t> ChunkChooser::Choose() {
-  std::vector<int32_t> arrays;
+  std::vector<std::pair<int64_t, int32_t>> arrays;  // by labels, largest first
   for (size_t a = 0; a < points_.arrays.size(); ++a) {
     const auto array = static_cast<int32_t>(a);
     // Nothing but tables reads some arrays, and nothing makes these.
-    if (IsMade(array)) arrays.push_back(array);
+    if (IsMade(array)) arrays.emplace_back(-LabelsOf(array), array);
   }
-  std::stable_sort(arrays.begin(), arrays.end(), [&](int32_t a, int32_t b) {
-    return LabelsOf(a) > LabelsOf(b);
-  });
-  for (const int32_t array : arrays) {
+  std::sort(arrays.begin(), arrays.end());
+  for (const auto& [labels, array] : arrays) {
     if (chosen_[array] < 0) ChooseFor(array);
-    if (array == arrays.front()) {
+    if (array == arrays.front().second) {
       largest_missed_ = missed_;
       if (!reason_.empty()) return chosen_;
     }

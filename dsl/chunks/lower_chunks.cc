@@ -77,7 +77,7 @@ class ChunkMaker {
   void AddArray(size_t a);
   absl::Status AddClass(const PointClass& c, int32_t dim);
   absl::Status AddCell(const ChunkCell& cell);
-  // Of the tasks of a cell, in a loop.
+  // The round in which a cell's tasks come, in a loop.
   absl::StatusOr<AffineExpr> TimeOf(const ChunkCell& cell) const;
   absl::Status AddReduction(size_t r);
   // With a number for each point of a row along index `dim`, of a few terms.
@@ -90,8 +90,8 @@ class ChunkMaker {
   void AddTasks(TaskClass out, KernelSpec spec, const AffineExpr& time);
   // The class in chunks along `dim`, without what it reads.
   TaskClass TasksOf(const PointClass& c, int32_t dim) const;
-  // What its chunks read, added to `out`, and how; as a piece of a cell, if it
-  // is one.
+  // The body of its chunks, as a piece of a cell if it is one; their uses are
+  // added to `out`.
   absl::StatusOr<ChunkBody> BodyOf(const PointClass& c, int32_t dim,
                                    const ChunkCell* cell, TaskClass& out) const;
   KernelSpec InputOf(const PointClass& c, int32_t dim) const;
@@ -112,7 +112,7 @@ void ChunkMaker::AddArray(size_t a) {
   const PointArray& point = points_.arrays[a];
   const int32_t i = choice_.array_index[a];
   const int32_t version = VersionIndexOf(points_, static_cast<int32_t>(a));
-  Array array{.name = i < 0 ? point.name : absl::StrCat(point.name, "'chunk"),
+  Array array{.name = i < 0 ? point.name : NameInBlocks(point.name),
               .rank = point.rank,
               .element = point.element,
               .affinity_block = {},
@@ -401,8 +401,8 @@ absl::StatusOr<AffineExpr> ChunkMaker::TimeOf(const ChunkCell& cell) const {
   if (!points_.repeat) return out;
   for (const PointClass& piece : cell.pieces) {
     if (piece.time == out) continue;
-    // What is there from the first round on may come in a later one, with what
-    // lies beside it, unless it is a result of the first.
+    // Labels that are there from the first round on may come in a later one,
+    // with those beside them, unless they are a result of the first.
     const bool is_result = std::any_of(
         points_.results.begin(), points_.results.end(),
         [&](const PointResult& result) {
@@ -592,7 +592,7 @@ absl::Status ChunkMaker::AddReduction(size_t r) {
                                " at places that differ by an index which its "
                                "blocks don't go along"));
   }
-  // What makes a block is a chunk, not a root.
+  // Blocks are made by chunks, not by a root.
   DOGGED_CHECK(made < 0 || (source >= 0 && dim < reduction.domain.size()))
       << "a reduction of points makes a block";
   if (source < 0) {

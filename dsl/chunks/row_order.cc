@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "runtime/graph/index_range.h"
+#include "runtime/graph/order/falling_index.h"
 
 namespace dogged::dsl {
 namespace {
@@ -35,11 +35,9 @@ class RowOrder {
   };
 
   void AddNode(const std::vector<Create>& creates, Box box);
-  // What the points of `domain` read, of each node that makes some of it.
+  // The reads of `use` by the points of `domain`, of each node that makes some.
   void AddReads(size_t reader, const std::vector<Create>& made, const Use& use,
                 const Domain& domain);
-  bool IsOrdered(std::vector<RowRead> reads) const;
-  bool Falls(const std::vector<RowRead>& ring) const;
   std::optional<int64_t> StepOf(const RowRead& read, int i) const;
   // Index `i` of a label, counted from the last one if it is less than 0; null
   // if there is none, or the chunks go along it.
@@ -78,57 +76,6 @@ std::optional<int64_t> RowOrder::StepOf(const RowRead& read, int i) const {
   const AffineExpr step = *own - *index;
   if (!step.IsConstant()) return {};
   return step.constant;
-}
-
-// The nodes that `from` leads to, itself among them.
-std::set<size_t> ReachedRows(const std::vector<RowRead>& reads, size_t from,
-                             bool is_backward) {
-  std::set<size_t> out = {from};
-  for (bool has_grown = true; has_grown;) {
-    has_grown = false;
-    for (const RowRead& read : reads) {
-      const size_t begin = is_backward ? read.maker : read.reader;
-      const size_t end = is_backward ? read.reader : read.maker;
-      if (out.contains(begin)) has_grown |= out.insert(end).second;
-    }
-  }
-  return out;
-}
-
-bool RowOrder::IsOrdered(std::vector<RowRead> reads) const {
-  while (!reads.empty()) {
-    const size_t first = reads.front().reader;
-    std::set<size_t> ring = ReachedRows(reads, first, false);
-    const std::set<size_t> before = ReachedRows(reads, first, true);
-    std::erase_if(ring, [&](size_t k) { return !before.contains(k); });
-    std::vector<RowRead> inner;
-    std::vector<RowRead> rest;
-    for (const RowRead& read : reads) {
-      const bool leaves = ring.contains(read.reader);
-      const bool enters = ring.contains(read.maker);
-      if (leaves && enters) inner.push_back(read);
-      if (!leaves && !enters) rest.push_back(read);
-    }
-    if (!inner.empty() && !Falls(inner)) return false;
-    reads = std::move(rest);
-  }
-  return true;
-}
-
-bool RowOrder::Falls(const std::vector<RowRead>& ring) const {
-  for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
-    std::vector<RowRead> level;
-    bool falls = false;
-    bool rises = false;
-    for (const RowRead& read : ring) {
-      const std::optional<int64_t> step = StepOf(read, i);
-      falls = falls || !step || *step > 0;
-      rises = rises || !step || *step < 0;
-      if (step == 0) level.push_back(read);
-    }
-    if (falls != rises) return IsOrdered(level);
-  }
-  return false;
 }
 
 void RowOrder::AddNode(const std::vector<Create>& creates, Box box) {
@@ -193,7 +140,16 @@ bool RowOrder::Holds() {
       }
     }
   }
-  return IsOrdered(reads_);
+  std::vector<NodeRead> reads;
+  for (const RowRead& read : reads_) {
+    reads.push_back(
+        {.reader = read.reader, .maker = read.maker, .number = reads.size()});
+  }
+  return RingWithoutOrder(std::move(reads),
+                          [&](const NodeRead& read, int i) {
+                            return StepOf(reads_[read.number], i);
+                          })
+      .empty();
 }
 
 }  // namespace

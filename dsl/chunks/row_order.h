@@ -11,13 +11,8 @@
 namespace dogged::dsl {
 
 // True if it is proved that no row waits for itself, whatever it reads along
-// the index of its chunks: where classes and reductions lead in a ring, another
-// index of their labels falls along a part of it and rises along none, and the
-// others, by themselves, make no such ring either. Each of `cells` counts as
-// one, with all of its pieces.
-//
-// Source: Karp, Miller and Winograd 1967, of systems of recurrences; here one
-// index at a time.
+// the index of its chunks (RingWithoutOrder() by the other indices). Each of
+// `cells` counts as one node, with all of its pieces.
 bool RowsAreInOrder(const PointProgram& points, const ChunkChoice& choice,
                     const std::vector<ChunkCell>& cells);
 

@@ -23,7 +23,7 @@ bool Has(const std::vector<int32_t>& dims, int32_t d) {
   return std::find(dims.begin(), dims.end(), d) != dims.end();
 }
 
-// What the load reads follows from indices of its group.
+// A load's elements follow from indices of its group.
 bool IsOfGroup(const ChunkLoad& load, const ChunkGroup& group) {
   for (int32_t d = 0; d < kMaxIndices; ++d) {
     if (load.at.coefficients[d] != 0 && !Has(group.places.dims, d))

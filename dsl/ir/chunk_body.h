@@ -25,6 +25,11 @@
 
 namespace dogged::dsl {
 
+// The array of a program whose labels are blocks of those of array `name`.
+inline std::string NameInBlocks(const std::string& name) {
+  return name + "'chunk";
+}
+
 // A load of the code: the element `at`, plus the value of the table if there is
 // one, of the elements that lie in blocks side by side. Both are of a point.
 struct ChunkLoad {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "dsl/isl/cycle_search.h"
 #include "dsl/isl/point_text.h"
+#include "runtime/graph/order/falling_index.h"
 
 namespace dogged::dsl {
 namespace {
@@ -44,8 +44,7 @@ class TaskOrder {
  private:
   std::vector<Dependence> Dependences() const;
   std::optional<int64_t> StepOf(const Dependence& dependence, int i) const;
-  bool IsOrdered(std::vector<Dependence> dependences);
-  bool Falls(const std::vector<Dependence>& ring);
+  bool IsOrdered(const std::vector<Dependence>& dependences);
   bool FallsNowhere(const Dependence& dependence) const;
   bool HasSchedule() const;
   void ReportCycle();
@@ -53,21 +52,6 @@ class TaskOrder {
   Proof& proof_;
   std::optional<Dependence> doubtful_;  // in a ring without a proof
 };
-
-// The tasks that `from` leads to, itself among them.
-std::set<size_t> Reached(const std::vector<Dependence>& dependences,
-                         size_t from, bool is_backward) {
-  std::set<size_t> out = {from};
-  for (bool has_grown = true; has_grown;) {
-    has_grown = false;
-    for (const Dependence& d : dependences) {
-      const size_t begin = is_backward ? d.maker : d.reader;
-      const size_t end = is_backward ? d.reader : d.maker;
-      if (out.contains(begin)) has_grown |= out.insert(end).second;
-    }
-  }
-  return out;
-}
 
 // By label: a task may read some that a task creates.
 std::vector<Dependence> TaskOrder::Dependences() const {
@@ -90,8 +74,8 @@ std::vector<Dependence> TaskOrder::Dependences() const {
   return out;
 }
 
-// Of what a reduction reads, `read` has its indices under `over` as well,
-// behind those that `own` has.
+// A reduction reads by its indices under `over` as well, behind those that
+// `own` has.
 bool MentionAlike(const LinearForm& read, const LinearForm& own) {
   const auto beyond =
       read.dims.begin() + std::min(std::ssize(own.dims), std::ssize(read.dims));
@@ -137,37 +121,24 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
   return step;
 }
 
-// True if no chain of `dependences` comes back to a point where it was: where
-// they lead in a ring, some index falls along a part of them and rises along
-// none, or the other way round, and the others, by themselves, make no such
-// chain either.
-//
-// Source: Karp, Miller and Winograd 1967, of systems of recurrences; here one
-// index at a time.
-bool TaskOrder::IsOrdered(std::vector<Dependence> dependences) {
-  while (!dependences.empty()) {
-    const size_t first = dependences.front().reader;
-    std::set<size_t> ring = Reached(dependences, first, false);
-    const std::set<size_t> before = Reached(dependences, first, true);
-    std::erase_if(ring, [&](size_t k) { return !before.contains(k); });
-    std::vector<Dependence> inner;
-    std::vector<Dependence> rest;
-    for (const Dependence& d : dependences) {
-      const bool leaves = ring.contains(d.reader);
-      const bool enters = ring.contains(d.maker);
-      if (leaves && enters) inner.push_back(d);
-      if (!leaves && !enters) rest.push_back(d);
-    }
-    if (!inner.empty() && !Falls(inner)) {
-      const auto it =
-          std::find_if(inner.begin(), inner.end(),
-                       [this](const auto& d) { return FallsNowhere(d); });
-      doubtful_ = it == inner.end() ? inner.front() : *it;
-      return false;
-    }
-    dependences = std::move(rest);
+// True if no chain of `dependences` comes back to a point where it was.
+bool TaskOrder::IsOrdered(const std::vector<Dependence>& dependences) {
+  std::vector<NodeRead> reads;
+  for (const Dependence& d : dependences) {
+    reads.push_back(
+        {.reader = d.reader, .maker = d.maker, .number = reads.size()});
   }
-  return true;
+  const std::vector<NodeRead> ring =
+      RingWithoutOrder(std::move(reads), [&](const NodeRead& read, int i) {
+        return StepOf(dependences[read.number], i);
+      });
+  if (ring.empty()) return true;
+  const auto it =
+      std::find_if(ring.begin(), ring.end(), [&](const NodeRead& read) {
+        return FallsNowhere(dependences[read.number]);
+      });
+  doubtful_ = dependences[(it == ring.end() ? ring.front() : *it).number];
+  return false;
 }
 
 bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
@@ -175,24 +146,6 @@ bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
     if (StepOf(dependence, i).value_or(0) != 0) return false;
   }
   return true;
-}
-
-// The same, of dependences that lead in a ring.
-bool TaskOrder::Falls(const std::vector<Dependence>& ring) {
-  for (int i = -kMaxIndices; i < kMaxIndices; ++i) {
-    std::vector<Dependence> level;
-    bool falls = false;
-    bool rises = false;
-    for (const Dependence& dependence : ring) {
-      const std::optional<int64_t> step = StepOf(dependence, i);
-      falls = falls || !step || *step > 0;
-      rises = rises || !step || *step < 0;
-      if (step == 0) level.push_back(dependence);
-    }
-    // Other indices that prove it of all prove it of fewer: no way back.
-    if (falls != rises) return IsOrdered(level);
-  }
-  return false;
 }
 
 // True if isl finds a schedule that runs every task strictly after the tasks

@@ -87,50 +87,44 @@ class ChunkKernel : public Kernel {
     for (size_t p = 0; p < functions.size(); ++p) {
       pieces_.push_back(std::make_unique<Piece>(std::move(body.pieces[p]),
                                                 std::move(functions[p])));
+      const ChunkBody& piece = pieces_.back()->body();
+      for (size_t c = 0; c < piece.outputs.size(); ++c) {
+        const auto output = static_cast<size_t>(piece.outputs[c]);
+        if (types_.size() <= output) types_.resize(output + 1);
+        types_[output] = piece.code.stores[c].element;
+      }
     }
   }
   absl::Status Run(KernelCall& call) const override;
   bool Fits(const TaskClass& c) const override {
-    return OutputTypes().size() == c.creates.size() &&
+    return types_.size() == c.creates.size() &&
            std::all_of(pieces_.begin(), pieces_.end(),
                        [&c](const auto& piece) { return piece->Fits(c); });
   }
   ByteCounts OutputBytes(const Task& task) const override {
     ByteCounts out;
-    for (const ElementType type : OutputTypes()) {
+    for (const ElementType type : types_) {
       out.push_back(ElementCount(task.index) * ElementBytes(type));
     }
     return out;
   }
 
  private:
-  std::vector<ElementType> OutputTypes() const {
-    std::vector<ElementType> out;
-    for (const auto& piece : pieces_) {
-      const ChunkBody& body = piece->body();
-      for (size_t c = 0; c < body.outputs.size(); ++c) {
-        const auto output = static_cast<size_t>(body.outputs[c]);
-        if (out.size() <= output) out.resize(output + 1);
-        out[output] = body.code.stores[c].element;
-      }
-    }
-    return out;
-  }
-  // Of each output that the pieces make.
+  // Elements of each output of a task.
   int64_t ElementCount(const IndexVector& task) const {
     return pieces_.front()->body().ElementCount(task);
   }
 
   std::vector<std::unique_ptr<Piece>> pieces_;
+  std::vector<ElementType> types_;  // by output
 };
 
 absl::Status ChunkKernel::Run(KernelCall& call) const {
-  const std::vector<ElementType> types = OutputTypes();
   const int64_t elements = ElementCount(call.task.index);
-  for (size_t o = 0; o < types.size(); ++o) {
+  for (size_t o = 0; o < types_.size(); ++o) {
     Shape shape;
     if (pieces_.front()->body().dim >= 0) shape.push_back(elements);
-    call.outputs[o] = Value::Allocate(types[o], shape);
+    call.outputs[o] = Value::Allocate(types_[o], shape);
     int64_t made = 0;
     for (const auto& piece : pieces_) {
       const auto& outputs = piece->body().outputs;
@@ -139,7 +133,7 @@ absl::Status ChunkKernel::Run(KernelCall& call) const {
     }
     if (made == elements) continue;
     std::memset(call.outputs[o].mutable_data(), 0,
-                static_cast<size_t>(elements * ElementBytes(types[o])));
+                static_cast<size_t>(elements * ElementBytes(types_[o])));
   }
   for (const auto& piece : pieces_) {
     if (piece->body().PointCount(call.task.index) == 0) continue;

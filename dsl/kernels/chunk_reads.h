@@ -1,4 +1,4 @@
-// What the tasks of a ChunkBody read, gathered for its kernel.
+// Operands of the tasks of a ChunkBody, gathered for its kernel.
 #ifndef DOGGED_DSL_KERNELS_CHUNK_READS_H_
 #define DOGGED_DSL_KERNELS_CHUNK_READS_H_
 

@@ -65,8 +65,8 @@ int64_t PartialBytes(ReduceKind kind, ElementType element);
 Value ReduceAlong(ReduceKind kind, ElementType element,
                   absl::Span<const void* const> operands, int64_t count);
 
-// Of `count` points: point j of `out` is the reduction of element j of each
-// operand.
+// Reduces `count` points: point j of `out` is the reduction of element j of
+// each operand.
 void ReduceEach(ReduceKind kind, ElementType element,
                 absl::Span<const void* const> operands, int64_t count,
                 void* out);

@@ -464,6 +464,26 @@ def stencil(cluster):
     return HEAT, "-D", "N=21", "-D", "T=20", "--coalesce", "off"
 
 
+PARTS = """param N = 600
+param T = 4
+input u(x)(0) for x = 0:N-1 else x
+boundary u(x)(t) = periodic(x)
+task step
+  creates u(x)(t) as n
+  for x = 0:N-1  t = 1:T
+  using
+    u(x-1)(t-1) as a
+    top(t-1) as m
+  code
+    n = a/m
+  end code
+end task
+reduce top(t) = max(u(x)(t)) for t = 0:T over x = 0:N-1
+result u(3)(t) for t = 0:T
+result u(7)(T)
+"""
+
+
 def case_get():
     """Labels now: results and others, from whichever agent has them."""
     with Cluster(DOGGED) as cluster:
@@ -489,6 +509,16 @@ def case_get():
         cluster.call("wait", tiled)
         cluster.refused(2, "get", tiled, "phi(3)(T)",
                         says=["lies in tiles", "dogged fetch"])
+        # Copies of parts have the name of the array that lies in blocks.
+        program = cluster.path("parts.dog")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(PARTS)
+        parts = cluster.submit(program)
+        cluster.call("wait", parts)
+        for label in ("u(3)(2)", "u(7)(4)"):
+            words, _ = cluster.call("get", parts, label)
+            check("a label of a part", words.startswith(label + " = "), words)
+        cluster.refused(2, "get", parts, "u(5)(2)", says=["lies in tiles"])
 
 
 def case_get_lost():

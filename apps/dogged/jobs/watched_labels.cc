@@ -8,7 +8,9 @@
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/selection.h"
+#include "dsl/ir/chunk_body.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/relations.h"
 
 namespace dogged {
 namespace {
@@ -30,6 +32,31 @@ std::vector<Label> LabelsIn(int32_t array, const dsl::SelectedLabels& box) {
     if (d < 0) return out;
     at[d] += box.step[d];
   }
+}
+
+// The array of this name of which the labels of `box` are single ones. Chunks
+// keep an array in blocks, and of each result that is a part of it a copy.
+std::optional<int32_t> ArrayWith(const Program& program,
+                                 const std::string& name,
+                                 const dsl::SelectedLabels& box) {
+  std::vector<int32_t> named;
+  for (size_t a = 0; a < program.arrays.size(); ++a) {
+    const Array& array = program.arrays[a];
+    if (array.name == name && array.rank == std::ssize(box.lower)) {
+      named.push_back(static_cast<int32_t>(a));
+    }
+  }
+  if (named.empty()) return std::nullopt;
+  if (!program.FindArray(dsl::NameInBlocks(name))) return named.front();
+  const Relations relations(program);
+  for (const int32_t array : named) {
+    const auto is_made = [&](const std::vector<int64_t>& index) {
+      return relations.ProducerOf({.array = array, .index = IndexVector(index)})
+          .has_value();
+    };
+    if (is_made(box.lower) && is_made(box.upper)) return array;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -55,11 +82,9 @@ absl::StatusOr<std::vector<Label>> LabelsOf(const Job& job,
         absl::StrCat(parsed->text, " are ", count, " labels, ", kLabelsMax,
                      " are the most: give ranges of its indices"));
   }
-  const std::optional<int32_t> array = job.program.FindArray(parsed->array);
-  const bool is_users = array.has_value() &&
-                        job.program.arrays[static_cast<size_t>(*array)].rank ==
-                            static_cast<int32_t>(box.lower.size());
-  if (!is_users) {
+  const std::optional<int32_t> array =
+      ArrayWith(job.program, parsed->array, box);
+  if (!array) {
     return absl::NotFoundError(absl::StrCat(
         parsed->text, " lies in tiles, of which agents know no single labels: ",
         box.view >= 0 ? "`dogged fetch` writes it, as a result, to a file"
