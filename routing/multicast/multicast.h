@@ -84,6 +84,8 @@ class Multicast {
   const Streams& streams() const { return streams_; }
   const TwoTreeReassembler& two_trees() const { return two_trees_; }
   const std::map<JobId, MulticastTraffic>& traffic() const { return traffic_; }
+  // Of a job that is over: its traffic counts no more.
+  void ForgetJob(JobId job) { traffic_.erase(job); }
   // Malformed messages.
   int64_t refused_count() const { return refused_count_; }
   // Destinations that this agent's view does not have.

@@ -358,19 +358,26 @@ bool Streams::Settle(Map::iterator it, Outbox& out) {
   for (AgentId parent : stream.other_parents) SayDone(stream, parent, out);
   const auto [at, is_new] = finished_.try_emplace(it->first, false);
   at->second = at->second || stream.served;
-  if (is_new) finished_order_.push_back(it->first);
-  if (finished_order_.size() > kFinishedMax) {
-    finished_.erase(finished_order_.front());
-    finished_order_.pop_front();
-  }
+  if (is_new) finished_order_.emplace_back(now_, it->first);
+  if (finished_order_.size() > kFinishedMax) ForgetOldestFinished();
   streams_.erase(it);
   return true;
+}
+
+void Streams::ForgetOldestFinished() {
+  finished_.erase(finished_order_.front().second);
+  finished_order_.pop_front();
 }
 
 // --- Repair --------------------------------------------------------------
 
 void Streams::Tick(const Pass& pass, const View& view, Splitter split) {
   now_ = pass.now;
+  // A parent gives up an offer after this patience, too.
+  while (!finished_order_.empty() &&
+         now_ - finished_order_.front().first > 2 * limits_.stream_patience) {
+    ForgetOldestFinished();
+  }
   bytes_owed_.clear();
   awaiting_.clear();
   for (auto it = streams_.begin(); it != streams_.end();) {

@@ -94,7 +94,7 @@ class Streams {
                            const Bytes& message);
 
   // Repairs streams whose agents died or stalled, forgets streams that have
-  // waited too long.
+  // waited too long, or been over for long.
   void Tick(const Pass& pass, const View& view, Splitter split);
 
   // Bytes of bodies that `child` may still need: it has not said "done".
@@ -109,6 +109,8 @@ class Streams {
   // Times that a stalled stream was asked for again.
   int64_t asked_again_count() const { return asked_again_count_; }
   int64_t expired_count() const { return expired_count_; }
+  // Streams that are over, and known still in case an offer comes twice.
+  int64_t finished_count() const { return std::ssize(finished_); }
   // Bodies that were offered here and not taken: the agent had them.
   int64_t spared_count() const { return spared_count_; }
 
@@ -179,6 +181,7 @@ class Streams {
                 std::vector<Delivery>& deliveries);
   void Serve(Stream& stream, std::vector<Delivery>& deliveries);
   static void Deliver(Stream& stream, std::vector<Delivery>& deliveries);
+  void ForgetOldestFinished();
   // Forgets the stream if nobody needs anything of it any more.
   bool Settle(Map::iterator it, Outbox& out);
   void MendChildren(Stream& stream, const View& view, Splitter split,
@@ -201,9 +204,9 @@ class Streams {
   absl::Duration round_trip_;
   uint64_t next_number_ = 1;
   // Streams that this agent is through with, and whether it was a destination
-  // of them: for doubled offers.
+  // of them: for doubled offers. And since when, the oldest first.
   std::map<StreamKey, bool> finished_;
-  std::deque<StreamKey> finished_order_;
+  std::deque<std::pair<absl::Time, StreamKey>> finished_order_;
   int64_t repaired_count_ = 0;
   int64_t asked_again_count_ = 0;
   int64_t expired_count_ = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/agent/records/placement_salts.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/wire_version.h"
 #include "runtime/job/inputs/input_chunks.h"
@@ -326,11 +327,12 @@ void JobLifecycle::ForgetJobs(absl::Time now) {
     bytes -= table_.FindRun(job)->held_bytes();
     over.push_back(job);
   }
-  for (const JobId job : over) Forget(job);
-  DropKept(std::move(kept));
+  for (const JobId job : over) Forget(now, job);
+  DropKept(now, std::move(kept));
 }
 
-void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
+void JobLifecycle::DropKept(absl::Time now,
+                            std::vector<std::pair<absl::Time, JobId>> kept) {
   std::sort(kept.begin(), kept.end());
   int64_t bytes = 0;
   for (const auto& [since, job] : kept) {
@@ -342,7 +344,7 @@ void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
     bytes -= entry.run->held_bytes();
     // Without its inputs a job can't be run again.
     if (entry.inputs != nullptr) {
-      Forget(job);
+      Forget(now, job);
       continue;
     }
     EndRun(entry);
@@ -353,10 +355,16 @@ void JobLifecycle::DropKept(std::vector<std::pair<absl::Time, JobId>> kept) {
   }
 }
 
-void JobLifecycle::Forget(JobId job) {
+void JobLifecycle::Forget(absl::Time now, JobId job) {
   JobEntry& entry = table_.FindOrMake(job);
   EndRun(entry);
   EraseFromDisk(entry.hash);
+  auto homes = ForgottenSalts(agent_.membership.records(), entry.hash);
+  if (homes.has_value()) {
+    agent_.membership.PutRecord({now, agent_.outbox}, HomesKey(entry.hash),
+                                homes->version, std::move(homes->bytes));
+  }
+  agent_.multicast.ForgetJob(job);
   if (entry.tasks_needed > 0) {
     records_.Keep(job, entry.stats, entry.tasks_needed, entry.results_needed);
   }

@@ -91,8 +91,8 @@ class JobLifecycle {
   // Notes how long its results stay, and returns for how long after its end.
   absl::Duration NoteKeep(absl::Time now, JobEntry& entry) const;
   void RaiseRounds(const Digest& hash, JobRun& run) const;
-  void Forget(JobId job);
-  void DropKept(std::vector<std::pair<absl::Time, JobId>> kept);
+  void Forget(absl::Time now, JobId job);
+  void DropKept(absl::Time now, std::vector<std::pair<absl::Time, JobId>> kept);
 
   AgentContext& agent_;
   Mailbox& mailbox_;

@@ -75,6 +75,8 @@ void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
   agent_.Count(DecodeSalts(known->second.bytes.view()).status());
   for (auto& [id, entry] : table_) {
     if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
+    // Another agent has forgotten it; what is here stays where it is.
+    if (!records_.index().IsRunning(id)) continue;
     entry.run->SetMembers({now, agent_.outbox},
                           PlacementOf(*entry.job, entry.hash));
   }

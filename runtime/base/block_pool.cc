@@ -39,17 +39,10 @@ void Delete(void* block) {
   operator delete (block, std::align_val_t{kBlockAlignment});
 }
 
-// Calls of ReturnKeptBlocks().
-std::atomic<int64_t>& ReturnCount() {
-  static std::atomic<int64_t> count{0};
-  return count;
-}
-
 // Blocks that a thread keeps: a list through the blocks themselves.
 struct Kept {
   void* first = nullptr;
   int count = 0;
-  int64_t returns = 0;   // ReturnCount(), when they were last returned
   bool is_over = false;  // the thread ends: keeps no more
 };
 
@@ -68,17 +61,6 @@ void ReturnAll(Kept& kept) {
   kept.count = 0;
 }
 
-// The list of this thread, without blocks that another one wants returned.
-Kept& UsableKept() {
-  Kept& kept = KeptOfThread();
-  const int64_t returns = ReturnCount().load(std::memory_order_relaxed);
-  if (kept.returns != returns) {
-    kept.returns = returns;
-    ReturnAll(kept);
-  }
-  return kept;
-}
-
 struct Ending {
   Ending() = default;
   Ending(const Ending&) = delete;
@@ -94,7 +76,7 @@ struct Ending {
 
 void* AllocateBlock(size_t bytes) {
   void* block = nullptr;
-  Kept& kept = UsableKept();
+  Kept& kept = KeptOfThread();
   if (bytes == kKeptBytes && kept.first != nullptr) {
     block = kept.first;
     kept.first = *static_cast<void**>(block);
@@ -112,7 +94,7 @@ void* AllocateBlock(size_t bytes) {
 void FreeBlock(void* block, size_t bytes) {
   CounterOfThread().fetch_sub(static_cast<int64_t>(bytes),
                               std::memory_order_relaxed);
-  Kept& kept = UsableKept();
+  Kept& kept = KeptOfThread();
   if (kKeeps && bytes == kKeptBytes && kept.count < kKeptMax && !kept.is_over) {
     if (kept.first == nullptr) {
       thread_local const Ending ending;
@@ -134,10 +116,7 @@ int64_t LiveBlockBytes() {
   return sum;
 }
 
-void ReturnKeptBlocks() {
-  ReturnCount().fetch_add(1, std::memory_order_relaxed);
-  static_cast<void>(UsableKept());
-}
+void ReturnKeptBlocks() { ReturnAll(KeptOfThread()); }
 
 int64_t KeptBlockBytes() {
   return KeptOfThread().count * static_cast<int64_t>(kKeptBytes);

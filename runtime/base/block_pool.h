@@ -17,9 +17,8 @@ void* AllocateBlock(size_t bytes);
 void FreeBlock(void* block, size_t bytes);
 // Bytes in blocks that are not given back. Exact while no thread allocates.
 int64_t LiveBlockBytes();
-// Returns the blocks that this thread keeps to the heap; another thread returns
-// its own as it next uses this pool. After a job: blocks that lie scattered
-// among what is freed hold its pages.
+// Returns the blocks that this thread keeps to the heap. After a job: blocks
+// that lie scattered among what is freed hold its pages.
 void ReturnKeptBlocks();
 // Bytes of blocks that this thread keeps.
 int64_t KeptBlockBytes();

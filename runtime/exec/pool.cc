@@ -30,6 +30,7 @@ struct Pool::Duty {
   bool was_short = false;     // its last task
   bool passed = false;        // or listened, and has not handed back yet
   absl::Time listens_until = absl::InfinitePast();
+  int64_t chore_count = 0;  // of chores that it has done or let be
 };
 
 Pool::Pool(const WorkerPlacement& placement,
@@ -73,6 +74,25 @@ void Pool::Poll(std::vector<Completion>& completions) {
   completions_.clear();
 }
 
+void Pool::OnEachWorker(std::function<void()> chore) {
+  {
+    const std::lock_guard lock(mutex_);
+    chore_ = std::move(chore);
+    chore_count_.fetch_add(1);
+  }
+  queues_.WakeAll();
+}
+
+void Pool::DoChore(Duty& duty) {
+  std::function<void()> chore;
+  {
+    const std::lock_guard lock(mutex_);
+    chore = chore_;
+    duty.chore_count = chore_count_.load();
+  }
+  chore();
+}
+
 void Pool::Work(int worker) {
   Duty duty;
   while (!stop_.load()) {
@@ -99,7 +119,10 @@ void Pool::Work(int worker) {
 }
 
 void Pool::AwaitWork(Duty& duty) {
-  const auto is_over = [this] { return stop_.load(); };
+  if (duty.chore_count != chore_count_.load()) DoChore(duty);
+  const auto is_over = [this, &duty] {
+    return stop_.load() || duty.chore_count != chore_count_.load();
+  };
   if (turn_ == nullptr) return queues_.AwaitWork(is_over);
   looking_out_.fetch_add(1);
   const bool found = queues_.LookOut(is_over, [&] {

@@ -37,6 +37,9 @@ class Pool : public Executor {
   // equals.
   void Submit(ReadyTask task) override;
   void Poll(std::vector<Completion>& completions) override;
+  // Each worker calls `chore` once, as soon as it has no task to run; it takes
+  // the place of one that a worker has not come to.
+  void OnEachWorker(std::function<void()> chore);
   int worker_count() const override { return placement_.worker_count; }
   int processor_count() const override { return placement_.processor_count; }
   int RunnableWorkers() const override;
@@ -49,6 +52,7 @@ class Pool : public Executor {
   // Returns when there may be work.
   void AwaitWork(Duty& duty);
   Completion Execute(ReadyTask& task);
+  void DoChore(Duty& duty);
   // True if this worker made a pass to hand it over.
   bool Complete(Completion completion, bool passes_often);
 
@@ -63,6 +67,8 @@ class Pool : public Executor {
   int next_worker_ = 0;  // of the loop
   std::mutex mutex_;
   std::vector<Completion> completions_;  // under mutex_
+  std::function<void()> chore_;          // likewise
+  std::atomic<int64_t> chore_count_{0};  // changes under mutex_
   WorkerThreads threads_;                // last: they use all of the above
 };
 

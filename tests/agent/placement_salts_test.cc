@@ -137,6 +137,37 @@ TEST(Homes, AreChosenOncePerRun) {
   EXPECT_LE(4 * most, all + 8);
 }
 
+TEST(Homes, OfAForgottenJobTakeAFewBytesForGood) {
+  const Job job = CholeskyJob(10);
+  const Digest hash = RecordOf(job).hash;
+  RecordSet records;
+  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value());
+  const auto first =
+      ProposeSalts(records.records(), RecordOf(job), job, Members(1, 4));
+  records.Put(HomesKey(hash), *first);
+  Put(RecordOf(job), records);
+  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value())
+      << "it runs";
+  Put(RecordOf(job, JobState::kDone), records);
+  const auto none = ForgottenSalts(records.records(), hash);
+  ASSERT_TRUE(none.has_value());
+  EXPECT_GT(first->bytes.size(), 100);
+  EXPECT_LE(none->bytes.size(), 8);
+  EXPECT_TRUE(records.Put(HomesKey(hash), *none));
+  EXPECT_TRUE(SaltsOf(records.records(), hash)->empty());
+  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value());
+  const auto again =
+      ProposeSalts(records.records(), RecordOf(job), job, Members(2, 4));
+  ASSERT_TRUE(again.has_value()) << "it runs again";
+  EXPECT_TRUE(records.Put(HomesKey(hash), *again));
+  // An agent that forgets at the same time does not win.
+  EXPECT_FALSE(records.Put(HomesKey(hash), *none));
+  EXPECT_FALSE(records.Put(HomesKey(hash),
+                           {.version = again->version, .bytes = none->bytes}));
+  const auto [most, all] = MostOf(job, records, Members(2, 4));
+  EXPECT_LE(4 * most, all + 8);
+}
+
 // The agent under test and one that never speaks; a job of one key, whose home
 // the other is by hash alone.
 TEST(Homes, WhatComesLateIsAChangeOfView) {

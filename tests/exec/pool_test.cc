@@ -7,7 +7,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -17,6 +19,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "gmock/gmock.h"
+#include "runtime/base/block_pool.h"
 #include "runtime/exec/deque.h"
 #include "runtime/exec/host_load.h"
 #include "runtime/exec/ready_queues.h"
@@ -294,6 +297,67 @@ TEST(CpuLayout, StealsFromTheNearestFirst) {
               testing::ElementsAre(4, 6, 7, 0, 1, 2, 3));
   EXPECT_TRUE(PlaceWorkers(layout, 3).os_cpus.empty());
   EXPECT_EQ(PlaceWorkers(layout, 20).steal_order[19].size(), 19u);
+}
+
+// Notes which threads did a chore.
+class Chore {
+ public:
+  std::function<void()> Work() {
+    return [this] {
+      const std::lock_guard lock(mutex_);
+      threads_.insert(std::this_thread::get_id());
+      changed_.notify_all();
+    };
+  }
+  // Returns once `count` were done.
+  std::multiset<std::thread::id> Await(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return threads_.size() >= count; });
+    return threads_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::multiset<std::thread::id> threads_;
+};
+
+TEST(Pool, EachWorkerDoesAChoreOnceThoughItSleeps) {
+  Bell bell;
+  Pool pool(PlaceWorkers(FlatCpuLayout(2), 3), [&] { bell.Ring(); });
+  for (int round = 0; round < 50; ++round) {
+    Chore chore;
+    pool.OnEachWorker(chore.Work());
+    const auto threads = chore.Await(3);
+    EXPECT_EQ(std::set(threads.begin(), threads.end()).size(), 3);
+    EXPECT_EQ(threads.count(std::this_thread::get_id()), 0);
+    // The next chore would find one that a worker did twice.
+    Chore next;
+    pool.OnEachWorker(next.Work());
+    next.Await(3);
+    EXPECT_EQ(chore.Await(3).size(), 3);
+  }
+}
+
+TEST(Pool, WorkersReturnTheBlocksThatTheyKeepAsAChore) {
+  Bell bell;
+  std::atomic<int64_t> kept{0};
+  Pool pool(PlaceWorkers(FlatCpuLayout(2), 2), [&] { bell.Ring(); });
+  const FunctionKernel kernel([](KernelCall& call) {
+    std::vector<Value> values;
+    for (int i = 0; i < 100; ++i) values.push_back(Value::Scalar(i));
+    return AddUp(call);
+  });
+  for (int64_t i = 0; i < 10; ++i) pool.Submit(TaskOf(kernel, i));
+  Collect(pool, bell, 10);
+  Chore chore;
+  pool.OnEachWorker([&, note = chore.Work()] {
+    ReturnKeptBlocks();
+    kept += KeptBlockBytes();
+    note();
+  });
+  chore.Await(2);
+  EXPECT_EQ(kept.load(), 0);
 }
 
 }  // namespace

@@ -340,6 +340,33 @@ TEST(Streams, ManyAtOnceKeepApart) {
 }
 
 // The window bounds what is on its way to a child that gives no credit.
+TEST(Streams, WhatIsOverIsForgottenInTime) {
+  Rng rng(5);
+  const Limits limits;
+  Net net(rng, 4, MulticastPlan::kAgents, limits, {});
+  net.Start(AgentId(1), {AgentId(2), AgentId(3), AgentId(4)},
+            std::string(5000, 'x'));
+  net.Run(net.now + absl::Seconds(1));
+  const auto tick = [&](absl::Duration later) {
+    net.now += later;
+    int64_t finished = 0;
+    for (auto& [id, agent] : net.agents) {
+      Outbox out;
+      agent.Tick({net.now, out});
+      finished += agent.streams().finished_count();
+      EXPECT_EQ(agent.streams().held_count(), 0);
+    }
+    return finished;
+  };
+  EXPECT_EQ(tick(limits.stream_patience), 4);
+  EXPECT_EQ(tick(2 * limits.stream_patience), 0);
+  // A job's traffic goes with the job.
+  Multicast& source = net.agents.at(AgentId(1));
+  EXPECT_EQ(source.traffic().at(JobId(3)).publications, 1);
+  source.ForgetJob(JobId(3));
+  EXPECT_TRUE(source.traffic().empty());
+}
+
 TEST(Streams, CreditBoundsWhatIsSent) {
   Rng rng(12);
   Net net(rng, 3, MulticastPlan::kFlat, SmallSegments(), {});

@@ -294,6 +294,12 @@ class AgentProcess {
       if (arena_ != nullptr) arena_->values().ReturnPages();
       if (tiles_ != nullptr) tiles_->memory().ReturnPages();
       ReturnFreedMemory();
+      pool_->OnEachWorker(ReturnFreedMemory);
+      background_->Submit([]() -> Background::Rest {
+        ReturnFreedMemory();
+        return [] {};
+      });
+      part_thread_->ReturnFreedMemory();
     };
     agent_options.keeps_values = has_directory_ && engine != nullptr;
     agent_options.wall_time = WallTime;

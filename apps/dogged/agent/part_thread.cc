@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "apps/dogged/process/memory.h"
 #include "apps/output/parted_file.h"
 
 namespace dogged {
@@ -25,6 +26,13 @@ void PartThread::Forget(ConnectionId client) {
   if (it == gone_.end()) return;
   *it->second = true;
   gone_.erase(it);
+}
+
+void PartThread::ReturnFreedMemory() {
+  thread_.Submit([]() -> Background::Rest {
+    dogged::ReturnFreedMemory();
+    return [] {};
+  });
 }
 
 std::vector<std::pair<ConnectionId, WrittenReply>> PartThread::TakeDone() {

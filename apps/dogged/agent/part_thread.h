@@ -25,6 +25,8 @@ class PartThread : public PartWriter {
               std::vector<Value> values) override;
   void Forget(ConnectionId client) override;
   std::vector<std::pair<ConnectionId, WrittenReply>> TakeDone() override;
+  // ReturnFreedMemory() on its thread.
+  void ReturnFreedMemory();
 
  private:
   std::vector<std::pair<ConnectionId, WrittenReply>> done_;

@@ -19,8 +19,9 @@ std::optional<int64_t> ProcessLimit();
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
-// Returns freed blocks that the heap and the pool of values keep to the
-// operating system.
+// Returns to the operating system what the heap keeps of freed blocks. Blocks
+// that a thread keeps for itself, and the end of its own part of the heap, are
+// returned by that thread alone: each is to call it.
 void ReturnFreedMemory();
 // From now on the heap keeps up to 64 MB that are freed, until
 // ReturnFreedMemory(): messages come and go, and each took fresh pages.

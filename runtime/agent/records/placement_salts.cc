@@ -136,4 +136,14 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
                       .bytes = EncodeSalts(salts)};
 }
 
+std::optional<GossipRecord> ForgottenSalts(const RecordSet::Map& records,
+                                           const Digest& job) {
+  const auto known = records.find(HomesKey(job));
+  if (known == records.end() || IsRunning(records, job)) return std::nullopt;
+  Bytes none = EncodeSalts({});
+  if (known->second.bytes == none) return std::nullopt;
+  return GossipRecord{.version = known->second.version + 1,
+                      .bytes = std::move(none)};
+}
+
 }  // namespace dogged

@@ -43,6 +43,12 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
                                          const Job& job,
                                          std::vector<PlacementMember> members);
 
+// The record in place of that of a job that is forgotten: it takes a few bytes,
+// for ever, as records never go. None if there is nothing to forget, or the job
+// runs again.
+std::optional<GossipRecord> ForgottenSalts(const RecordSet::Map& records,
+                                           const Digest& job);
+
 }  // namespace dogged
 
 #endif  // DOGGED_RUNTIME_AGENT_RECORDS_PLACEMENT_SALTS_H_
