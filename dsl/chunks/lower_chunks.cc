@@ -75,6 +75,9 @@ class ChunkMaker {
     return CeilDiv(last - first + 1, Size());
   }
   void AddArray(size_t a);
+  // The affinity blocks of an array whose chunks fill `box`. Leaves of a
+  // reduction have the home of the rows that they read.
+  std::vector<int64_t> HomesOf(const Box& box, int32_t version) const;
   absl::Status AddClass(const PointClass& c, int32_t dim);
   absl::Status AddCell(const ChunkCell& cell);
   // The round in which a cell's tasks come, in a loop.
@@ -108,6 +111,20 @@ class ChunkMaker {
   Program program_;
 };
 
+std::vector<int64_t> ChunkMaker::HomesOf(const Box& box,
+                                         int32_t version) const {
+  std::vector<int64_t> out = SlabsOf(box, version, target_);
+  for (int d = 0; d < box.size(); ++d) {
+    if (out[d] >= box.upper[d] - box.lower[d] + 1) {
+      // Arrays with one block along it, and with none, lie together.
+      out[d] = 0;
+    } else if (out[d] > kLeafRows) {
+      out[d] -= out[d] % kLeafRows;
+    }
+  }
+  return out;
+}
+
 void ChunkMaker::AddArray(size_t a) {
   const PointArray& point = points_.arrays[a];
   const int32_t i = choice_.array_index[a];
@@ -125,7 +142,7 @@ void ChunkMaker::AddArray(size_t a) {
     Box box = point.box;
     box.upper[i] = ChunkCount(box.lower[i], box.upper[i]) - 1;
     box.lower[i] = 0;
-    array.affinity_block = SlabsOf(box, version, target_);
+    array.affinity_block = HomesOf(box, version);
   }
   program_.arrays.push_back(std::move(array));
 }
@@ -516,7 +533,7 @@ int64_t ChunkMaker::AffinityAt(const PointReduction& reduction, int d) const {
   const Array& source = program_.arrays[reduction.source];
   for (size_t n = 0; n < reduction.source_map.size(); ++n) {
     if (reduction.source_map[n].LastIndex() == d) {
-      return std::max<int64_t>(1, source.affinity_block[n]);
+      return source.affinity_block[n];
     }
   }
   return 1;

@@ -73,8 +73,11 @@ absl::Duration CutSchedule::IntervalFor(absl::Duration cost) const {
       absl::ToDoubleSeconds(agent_time);
   const absl::Duration best = absl::Seconds(
       std::sqrt(2 * absl::ToDoubleSeconds(cost) * seconds / losses));
-  const absl::Duration most =
-      are_loans_ ? std::min(kLoanInterval, limits_.redo_max) : limits_.redo_max;
+  absl::Duration most = limits_.redo_max;
+  if (are_loans_) {
+    most = std::min(
+        most, std::clamp(kLoanShare * cost, kLoanInterval, kLoanIntervalMax));
+  }
   // The work during a cut may be lost, too.
   return std::max(share_ * cost, std::min(best, most - share_ * cost));
 }

@@ -13,7 +13,8 @@
 // or on memory, makes it shorter than the best one; for the former, which a
 // user asks for, copies may take a third of the links. Copies that are loans
 // are messages without bytes: a cut costs so little that there is one every
-// kLoanInterval, if not more than a tenth of the time goes into them.
+// kLoanInterval, or where that took more than a fiftieth of the time, up to ten
+// times as rarely.
 //
 // A data structure: no messages; time is passed in. Used by one thread.
 #ifndef DOGGED_KVSTORE_REPLICATION_CUT_SCHEDULE_H_
@@ -52,8 +53,12 @@ class CutSchedule {
   // The messages of one copy take an agent so long: half of it to send one,
   // half to take one of another agent in return.
   static constexpr absl::Duration kCopyTime = absl::Microseconds(8);
-  // Where copies are loans no more of an agent's work is lost with it.
+  // Where copies are loans no more of an agent's work is lost with it, if they
+  // take one part in kLoanShare of its time; never more than kLoanIntervalMax,
+  // if they take one in kShare.
   static constexpr absl::Duration kLoanInterval = absl::Milliseconds(50);
+  static constexpr absl::Duration kLoanIntervalMax = absl::Milliseconds(500);
+  static constexpr int64_t kLoanShare = 50;
   // A wide graph has many labels in use at one moment: their number alone is no
   // reason to copy more than one in so many.
   static constexpr int64_t kLabelsPerCopy = 8;

@@ -156,7 +156,8 @@ TEST_F(CutScheduleTest, ABoundOnWhatIsLostMakesMoreCuts) {
   EXPECT_EQ(cuts_->IntervalFor(absl::Seconds(10)), absl::Seconds(30));
 }
 
-// Nothing is waited for but the messages: ten times their time passes between.
+// Nothing is waited for but the messages: ten times their time passes between,
+// mostly fifty times.
 TEST_F(CutScheduleTest, LoansMakeACutOften) {
   constexpr int64_t kBytes = int64_t{1} << 40;
   Start({});
@@ -169,6 +170,18 @@ TEST_F(CutScheduleTest, LoansMakeACutOften) {
   cuts_->NoteSent(kBytes);
   Pass(absl::Milliseconds(2));
   EXPECT_TRUE(HasRoom());
+  // One part in fifty of the time for 1000 messages, up to half a second; the
+  // work during a cut may be lost, too.
+  cuts_->NoteCut(1000, kBytes);
+  Pass(absl::Milliseconds(310));
+  EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
+  Pass(absl::Milliseconds(20));
+  EXPECT_TRUE(cuts_->IsDue(1, kBytes, kBytes));
+  cuts_->NoteCut(2000, kBytes);
+  Pass(absl::Milliseconds(330));
+  EXPECT_FALSE(cuts_->IsDue(1, kBytes, kBytes));
+  Pass(absl::Milliseconds(20));
+  EXPECT_TRUE(cuts_->IsDue(1, kBytes, kBytes));
   // 50,000 messages of 8 us.
   cuts_->NoteCut(50'000, kBytes);
   Pass(absl::Seconds(3.9));

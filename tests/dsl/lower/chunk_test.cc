@@ -11,8 +11,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "dsl/ir/chunk_body.h"
 #include "gmock/gmock.h"
+#include "runtime/graph/keys/traffic.h"
 #include "runtime/sim/cluster.h"
 #include "tests/dsl/compile_tools.h"
 #include "tests/dsl/lower/table_programs.h"
@@ -658,6 +660,27 @@ TEST(Chunks, ADamagedBodyIsRefusedOrFails) {
     refused += digest.ok() ? 0 : 1;
   }
   EXPECT_GT(refused, 0);
+}
+
+// Most labels stay with their readers: those of a row for all arrays have one
+// home, and a leaf of a reduction that of the rows that it reads.
+TEST(Chunks, RowsAndTheirReductionsLieTogether) {
+  CompileOptions options = Options();
+  options.target = {.agents = 3, .workers = 1};
+  const std::string text = absl::StrReplaceAll(
+      kPoisson, {{"param N = 12", "param N = 500"}, {"1:60", "1:10"}});
+  const Job job = MustCompile(text, options);
+  ASSERT_THAT(job.lowering, StartsWith("chunks"));
+  const KeyTraffic traffic = TrafficOf(job.program, 4096, 1);
+  int64_t tasks = 0;
+  for (const KeyTraffic::Load& load : traffic.stages.front()) {
+    tasks += load.tasks;
+  }
+  int64_t labels = 0;
+  for (const KeyTraffic::Flow& flow : traffic.flows) labels += flow.labels;
+  EXPECT_GT(tasks, 15'000);
+  // Rows at borders of slabs of 16, and partial results.
+  EXPECT_LT(10 * labels, tasks);
 }
 
 }  // namespace
