@@ -339,7 +339,6 @@ TEST(Streams, ManyAtOnceKeepApart) {
   }
 }
 
-// The window bounds what is on its way to a child that gives no credit.
 TEST(Streams, WhatIsOverIsForgottenInTime) {
   Rng rng(5);
   const Limits limits;
@@ -367,6 +366,7 @@ TEST(Streams, WhatIsOverIsForgottenInTime) {
   EXPECT_TRUE(source.traffic().empty());
 }
 
+// The window bounds what is on its way to a child that gives no credit.
 TEST(Streams, CreditBoundsWhatIsSent) {
   Rng rng(12);
   Net net(rng, 3, MulticastPlan::kFlat, SmallSegments(), {});

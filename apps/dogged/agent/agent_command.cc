@@ -20,6 +20,7 @@
 #include "apps/dogged/agent/told_address.h"
 #include "apps/dogged/process/cgroup_limits.h"
 #include "apps/dogged/process/errors.h"
+#include "apps/dogged/process/freed_memory.h"
 #include "apps/dogged/process/huge_page_code.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/process/module_folder.h"

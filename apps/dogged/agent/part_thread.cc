@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "apps/dogged/process/memory.h"
+#include "apps/dogged/process/freed_memory.h"
 #include "apps/output/parted_file.h"
 
 namespace dogged {

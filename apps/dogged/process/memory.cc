@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,33 +16,12 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/process/exit_code.h"
-#include "runtime/base/block_pool.h"
 
 namespace dogged {
 namespace {
 
 // Stack of a thread, where stacks are not limited.
 constexpr int64_t kStackBytes = 2 << 20;
-// Blocks of the heap from here on are mappings of their own; the most that
-// glibc takes.
-constexpr int kMappedBytesMin = 32 << 20;
-constexpr int kKeptHeapBytes = 64 << 20;
-constexpr int kHeapStepBytes = 4 << 20;
-
-// A block that glibc counts as large, when it is freed.
-constexpr size_t kTrimmingBytes = 128 << 10;
-
-// Whether KeepFreedMemory() was called.
-std::atomic<bool>& HeapKeeps() {
-  static std::atomic<bool> keeps{false};
-  return keeps;
-}
-
-void SetKeptBytes() {
-  mallopt(M_MMAP_THRESHOLD, kMappedBytesMin);
-  mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
-  mallopt(M_TOP_PAD, kHeapStepBytes);
-}
 
 // None without a limit.
 std::optional<int64_t> FiniteLimit(__rlimit_resource resource) {
@@ -117,24 +95,6 @@ int64_t PeakResidentBytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
-}
-
-void ReturnFreedMemory() {
-  ReturnKeptBlocks();
-  malloc_trim(0);
-  if (!HeapKeeps()) return;
-  // That leaves the end of a thread's arena to the next large block that is
-  // freed in it, and to these two bounds (glibc 2.36).
-  mallopt(M_TRIM_THRESHOLD, 0);
-  mallopt(M_TOP_PAD, 0);
-  void* volatile const block = malloc(kTrimmingBytes);
-  free(block);
-  SetKeptBytes();
-}
-
-void KeepFreedMemory() {
-  HeapKeeps() = true;
-  SetKeptBytes();
 }
 
 void PrepareForScarcity() {

@@ -19,13 +19,6 @@ std::optional<int64_t> ProcessLimit();
 int64_t ResidentBytes();
 // The most that it ever was.
 int64_t PeakResidentBytes();
-// Returns to the operating system what the heap keeps of freed blocks. Blocks
-// that a thread keeps for itself, and the end of its own part of the heap, are
-// returned by that thread alone: each is to call it.
-void ReturnFreedMemory();
-// From now on the heap keeps up to 64 MB that are freed, until
-// ReturnFreedMemory(): messages come and go, and each took fresh pages.
-void KeepFreedMemory();
 
 // Where addresses are limited (ulimit -v), the heap takes no more of them than
 // it needs. And whatever thread finds no memory, or no other thread, ends this

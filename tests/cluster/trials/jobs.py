@@ -34,17 +34,16 @@ def jobs(count):
 
 
 def usage(agent):
-    """Bytes of its memory as `top` shows it, and how many descriptors. `own`
-    are the pages that no file has: they grow by some 2 KB a job, whose records
-    never go. The arena apart: from the start it has pages in reserve, and gives
-    them back once it has used them."""
+    """Bytes of its memory, and how many descriptors. Its own: pages of files on
+    disk are shared with whoever else runs them. The arena apart: from the start
+    it has pages in reserve, and gives them back once it has used them."""
     sizes = {}
     with open(f"/proc/{agent.process.pid}/smaps_rollup") as file:
         for line in list(file)[1:]:
             words = line.split()
             sizes[words[0][:-1]] = int(words[1]) << 10
-    return {"memory": sizes["Rss"] - sizes["Pss_Shmem"],
-            "own": sizes["Pss_Anon"], "arena": sizes["Pss_Shmem"],
+    return {"memory": sizes["Pss_Anon"], "arena": sizes["Pss_Shmem"],
+            "rss": sizes["Rss"],
             "descriptors": len(os.listdir(f"/proc/{agent.process.pid}/fd"))}
 
 
