@@ -570,7 +570,9 @@ std::string Membership::Snapshot() const {
                       .view = view_->digest(),
                       .news = AllFacts(),
                       .named = {.facts = candidates_.facts(), .records = {}}};
-  out.news.records.assign(records().begin(), records().end());
+  for (const auto& [key, record] : records()) {
+    out.news.records.emplace_back(key, record.ToSend());
+  }
   Encoder encoder;
   out.EncodeTo(encoder);
   PutOpenEnd(encoder);

@@ -144,9 +144,9 @@ class Answer {
         out_.has_more = true;
         return;
       }
-      bytes_ += std::ssize(record->first) + record->second.bytes.size() +
+      bytes_ += std::ssize(record->first) + std::ssize(record->second.bytes) +
                 kRecordOverhead;
-      out_.records.emplace_back(*record);
+      out_.records.emplace_back(record->first, record->second.ToSend());
     }
   }
 

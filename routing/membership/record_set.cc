@@ -31,20 +31,21 @@ uint64_t& RecordSet::PartOf(uint64_t place) {
   return part_sums_[part_bits_ == 0 ? 0 : place >> (64 - part_bits_)];
 }
 
-bool RecordSet::Put(const std::string& key, GossipRecord record) {
-  const auto [it, is_new] = records_.try_emplace(key);
-  GossipRecord& mine = it->second;
+bool RecordSet::Put(absl::string_view key, const GossipRecord& record) {
+  const auto [it, is_new] = records_.try_emplace(memory_.CopyOf(key));
+  KeptRecord& mine = it->second;
   if (!is_new && std::make_pair(record.version, record.bytes.view()) <=
-                     std::make_pair(mine.version, mine.bytes.view())) {
+                     std::make_pair(mine.version, absl::string_view(mine.bytes))) {
     return false;
   }
-  mine = std::move(record);
+  mine.version = record.version;
+  mine.bytes = memory_.CopyOf(record.bytes.view());
   const uint64_t place = Hash64(key);
-  const uint64_t hash = mine.HashAt(key);
+  const uint64_t hash = record.HashAt(key);
   ++hashed_count_;
   auto [slot, end] = slots_.equal_range(place);
-  slot = std::find_if(slot, end, [&it = it](const auto& known) {
-    return known.second.record == &*it;
+  slot = std::find_if(slot, end, [&it = *it](const auto& known) {
+    return known.second.record == &it;
   });
   uint64_t change = hash;
   if (slot == end) {

@@ -6,6 +6,9 @@
 // hashes of each part, and b grows with the set. So the sum over any range of
 // places costs little, whatever b the other set has.
 //
+// Records stay for good, so they lie close together, in memory of their own:
+// among what comes and goes each would hold a page of the heap.
+//
 // A data structure. Used by one thread.
 #ifndef DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_
 #define DOGGED_ROUTING_MEMBERSHIP_RECORD_SET_H_
@@ -13,12 +16,18 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/strings/string_view.h"
 #include "routing/membership/gossip_codec.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/small_blocks.h"
 
 namespace dogged {
 
@@ -44,13 +53,37 @@ struct RecordPrint {
   friend auto operator<=>(const RecordPrint&, const RecordPrint&) = default;
 };
 
+// A record as a set keeps it.
+struct KeptRecord {
+  using allocator_type = std::pmr::polymorphic_allocator<char>;
+
+  explicit KeptRecord(const allocator_type& memory) : bytes(memory) {}
+
+  uint64_t version = 0;
+  std::pmr::string bytes;
+
+  GossipRecord ToSend() const {
+    return {.version = version, .bytes = Bytes::CopyOf(bytes)};
+  }
+};
+
 class RecordSet {
  public:
+  struct KeyLess {
+    using is_transparent = void;
+    bool operator()(absl::string_view a, absl::string_view b) const {
+      return a < b;
+    }
+  };
   // By key. Records stay where they are.
-  using Map = std::map<std::string, GossipRecord>;
+  using Map = std::pmr::map<std::pmr::string, KeptRecord, KeyLess>;
+
+  RecordSet() = default;
+  RecordSet(const RecordSet&) = delete;
+  RecordSet& operator=(const RecordSet&) = delete;
 
   // False if the record here is as large or larger.
-  bool Put(const std::string& key, GossipRecord record);
+  bool Put(absl::string_view key, const GossipRecord& record);
   const Map& records() const { return records_; }
   // Sum of the hashes of all records: equal for equal sets.
   uint64_t sum() const { return sum_; }
@@ -73,8 +106,13 @@ class RecordSet {
   uint64_t& PartOf(uint64_t place);
   void Grow();
 
-  Map records_;
-  std::multimap<uint64_t, Slot> slots_;  // by place
+  SmallBlocks memory_;
+  Map records_{&memory_};
+  // By place.
+  absl::btree_multimap<uint64_t, Slot, std::less<uint64_t>,
+                       std::pmr::polymorphic_allocator<
+                           std::pair<const uint64_t, Slot>>>
+      slots_{&memory_};
   int part_bits_ = 0;
   std::vector<uint64_t> part_sums_ = {0};
   uint64_t sum_ = 0;

@@ -1,16 +1,17 @@
 #include "runtime/agent/job_records.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 
 namespace dogged {
 
-std::optional<JobRecord> JobRecords::Find(const std::string& key) const {
+std::optional<JobRecord> JobRecords::Find(absl::string_view key) const {
   const auto& records = agent_.membership.records();
   const auto known = records.find(key);
   if (known == records.end()) return std::nullopt;
-  auto record = JobRecord::Decode(known->second.bytes.view());
+  auto record = JobRecord::Decode(known->second.bytes);
   if (!record.ok()) return std::nullopt;
   return *std::move(record);
 }

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/agent/agent_context.h"
 #include "runtime/agent/records/job_index.h"
@@ -28,7 +28,7 @@ class JobRecords {
 
   const JobIndex& index() const { return index_; }
   // None if there is no such record, or none that can be read.
-  std::optional<JobRecord> Find(const std::string& key) const;
+  std::optional<JobRecord> Find(absl::string_view key) const;
   // The first of a job's records, as all of them count.
   std::optional<JobRecord> AnyOf(const Digest& job) const;
   // The newest records of a job's submissions that run.

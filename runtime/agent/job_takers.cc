@@ -72,7 +72,7 @@ void JobTakers::Place(absl::Time now, JobEntry& entry) {
 
 void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
   const auto known = agent_.membership.records().find(key);
-  agent_.Count(DecodeSalts(known->second.bytes.view()).status());
+  agent_.Count(DecodeSalts(known->second.bytes).status());
   for (auto& [id, entry] : table_) {
     if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
     // Another agent has forgotten it; what is here stays where it is.
@@ -84,7 +84,7 @@ void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
 
 void JobTakers::ApplyTrouble(absl::Time now, const std::string& key) {
   const auto known = agent_.membership.records().find(key);
-  const auto trouble = Trouble::Decode(known->second.bytes.view());
+  const auto trouble = Trouble::Decode(known->second.bytes);
   agent_.Count(trouble.status());
   if (!trouble.ok()) return;
   for (auto& [id, entry] : table_) {

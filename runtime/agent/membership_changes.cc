@@ -42,7 +42,7 @@ void MembershipChanges::ApplyRecord(absl::Time now, const std::string& key) {
   if (IsHomesKey(key)) return takers_.ApplySalts(now, key);
   if (IsTroubleKey(key)) return takers_.ApplyTrouble(now, key);
   const auto it = agent_.membership.records().find(key);
-  const auto record = JobRecord::Decode(it->second.bytes.view());
+  const auto record = JobRecord::Decode(it->second.bytes);
   agent_.Count(record.status());
   if (record.ok()) lifecycle_.Apply(now, *record);
 }

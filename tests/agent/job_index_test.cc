@@ -110,8 +110,9 @@ TEST(JobIndex, ADeliveredEndReplacesOneInWords) {
       const JobRecord& record = is_first == words_first ? in_words : delivered;
       records.Put(record.Key(), {record.version(), record.Encode()});
     }
-    const GossipRecord& known = records.records().at(delivered.Key());
-    const auto passed_on = JobRecord::Decode(known.bytes.view());
+    const auto known = records.records().find(delivered.Key());
+    ASSERT_NE(known, records.records().end());
+    const auto passed_on = JobRecord::Decode(known->second.bytes);
     ASSERT_TRUE(passed_on.ok());
     EXPECT_TRUE(passed_on->is_delivered) << words_first;
   }

@@ -151,7 +151,9 @@ void RunSeed(uint64_t seed) {
     const auto& records = network.of(id).records();
     ASSERT_EQ(records.size(), newest.size());
     for (const auto& [number, version] : newest) {
-      ASSERT_EQ(records.at(absl::StrCat("job/", number)).version, version);
+      const auto known = records.find(absl::StrCat("job/", number));
+      ASSERT_NE(known, records.end());
+      ASSERT_EQ(known->second.version, version);
     }
   }
 }

@@ -112,7 +112,7 @@ TEST(RecordSet, TheLargerVersionWins) {
   EXPECT_FALSE(set.Put("a", {1, Bytes(std::string("z"))}));
   EXPECT_FALSE(set.Put("a", {2, Bytes(std::string("b"))}));
   EXPECT_FALSE(set.Put("a", {2, Bytes(std::string("a"))}));
-  EXPECT_EQ(set.records().at("a").bytes.view(), "b");
+  EXPECT_EQ(set.records().find("a")->second.bytes, "b");
   EXPECT_TRUE(set.Put("a", {2, Bytes(std::string("c"))}));
   RecordSet other;
   other.Put("a", {2, Bytes(std::string("c"))});

@@ -131,8 +131,7 @@ void JobIndex::Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
   stats.Encode(out);
   out.PutSigned(tasks_needed);
   out.PutSigned(results_needed);
-  it->second.kept = out.Take();
-  it->second.kept.shrink_to_fit();
+  it->second.kept = memory_.CopyOf(out.view());
 }
 
 void JobIndex::FillIn(JobSummary& summary) const {

@@ -1,22 +1,27 @@
 // JobIndex: a summary of all records of each job, updated as records come; the
-// records themselves are membership's. Only this stays of a job that is over:
-// some tens of bytes.
+// records themselves are membership's. Only this stays of a job that is over,
+// some 300 bytes.
 //
 // A data structure. Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
 #define DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/small_blocks.h"
 
 namespace dogged {
 
@@ -24,6 +29,10 @@ class JobIndex {
  public:
   // Over all submissions of a job.
   struct Known {
+    using allocator_type = std::pmr::polymorphic_allocator<char>;
+
+    explicit Known(const allocator_type& memory) : kept(memory) {}
+
     Digest hash;
     int32_t running = 0;
     int32_t done = 0;
@@ -35,7 +44,7 @@ class JobIndex {
     // The newest round of a loop that is known, and whether it is the last.
     std::pair<int64_t, bool> round = {0, false};
     // Stats of this agent for a job that it has forgotten; see Keep().
-    std::string kept;
+    std::pmr::string kept;
   };
 
   // The newest record of each submission counts, in whatever order they come.
@@ -78,20 +87,28 @@ class JobIndex {
 
  private:
   struct Submission {
-    uint64_t version = 0;
-    JobState state = JobState::kRunning;
-    bool is_delivered = false;
-    int64_t keep_ms = 0;
+    uint64_t version;
+    JobState state;
+    bool is_delivered;
+    int64_t keep_ms;
   };
   void NoteNewest(const std::pair<JobId, SubmissionId>& name,
                   const JobRecord& record);
   void Count(const std::pair<JobId, SubmissionId>& name,
              const Submission& submission, int32_t by);
 
-  std::map<JobId, Known> jobs_;
-  std::map<std::pair<JobId, SubmissionId>, Submission> submissions_;
-  std::set<std::pair<JobId, SubmissionId>> running_;
-  std::set<std::pair<int64_t, JobId>> over_;  // by end number
+  template <typename T>
+  using Memory = std::pmr::polymorphic_allocator<T>;
+  using Name = std::pair<JobId, SubmissionId>;
+  using End = std::pair<int64_t, JobId>;  // by number
+
+  SmallBlocks memory_;  // for what stays
+  std::pmr::map<JobId, Known> jobs_{&memory_};
+  absl::btree_map<Name, Submission, std::less<Name>,
+                  Memory<std::pair<const Name, Submission>>>
+      submissions_{&memory_};
+  absl::btree_set<End, std::less<End>, Memory<End>> over_{&memory_};
+  std::set<Name> running_;
   // Submissions that are done, keep results, and were not delivered.
   std::set<std::tuple<JobId, int64_t, SubmissionId>> kept_;
   int64_t last_end_number_ = 0;

@@ -22,7 +22,7 @@ bool IsRunning(const RecordSet::Map& records, const Digest& job) {
   const std::string prefix = JobRecord::KeyPrefix(job);
   for (auto it = records.lower_bound(prefix);
        it != records.end() && absl::StartsWith(it->first, prefix); ++it) {
-    const auto record = JobRecord::Decode(it->second.bytes.view());
+    const auto record = JobRecord::Decode(it->second.bytes);
     if (record.ok() && record->state == JobState::kRunning) return true;
   }
   return false;
@@ -107,7 +107,7 @@ std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
                                         const Digest& job) {
   const auto known = records.find(HomesKey(job));
   if (known == records.end()) return nullptr;
-  auto salts = DecodeSalts(known->second.bytes.view());
+  auto salts = DecodeSalts(known->second.bytes);
   if (!salts.ok()) return nullptr;
   return std::make_shared<const KeySalts>(*std::move(salts));
 }
@@ -141,7 +141,7 @@ std::optional<GossipRecord> ForgottenSalts(const RecordSet::Map& records,
   const auto known = records.find(HomesKey(job));
   if (known == records.end() || IsRunning(records, job)) return std::nullopt;
   Bytes none = EncodeSalts({});
-  if (known->second.bytes == none) return std::nullopt;
+  if (known->second.bytes == none.view()) return std::nullopt;
   return GossipRecord{.version = known->second.version + 1,
                       .bytes = std::move(none)};
 }

@@ -48,7 +48,7 @@ Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,
   const std::string prefix = TroublePrefix(job);
   for (auto it = records.lower_bound(prefix);
        it != records.end() && absl::StartsWith(it->first, prefix); ++it) {
-    auto trouble = Trouble::Decode(it->second.bytes.view());
+    auto trouble = Trouble::Decode(it->second.bytes);
     if (!trouble.ok()) continue;
     const auto runs = [&](SubmissionId submission) {
       return std::find(running.begin(), running.end(), submission) !=
