@@ -9,6 +9,7 @@ namespace dogged {
 namespace {
 
 constexpr int64_t kContactsMax = 4096;
+constexpr size_t kKinMax = 256;
 constexpr int kDialsAtOnce = 8;
 // Agents that are started together need not be there at once.
 constexpr int kTriesToSettle = 4;
@@ -58,7 +59,9 @@ std::vector<std::string> Contacts::TakeSilent() {
   return std::exchange(silent_, {});
 }
 
-void Contacts::Add(absl::string_view address) {
+void Contacts::Add(absl::string_view address, AgentId id) {
+  if (!id.IsNone()) kin_.push_back(id);
+  if (kin_.size() > kKinMax) kin_.pop_front();
   const auto it = contacts_.find(std::string(address));
   if (it != contacts_.end()) {
     it->second.was_member = true;
@@ -66,6 +69,12 @@ void Contacts::Add(absl::string_view address) {
     contacts_[std::string(address)].was_member = true;
     next_due_ = absl::InfinitePast();
   }
+}
+
+bool Contacts::IsRemembered(absl::string_view address) const {
+  const auto it = contacts_.find(std::string(address));
+  return it != contacts_.end() && !it->second.is_given &&
+         !it->second.is_listed && !it->second.is_preferred;
 }
 
 void Contacts::Remove(absl::string_view address) {

@@ -10,6 +10,7 @@
 #define DOGGED_ROUTING_MEMBERSHIP_CONTACTS_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -39,9 +40,14 @@ class Contacts {
   // until somebody does.
   bool has_silent() const { return !silent_.empty(); }
   std::vector<std::string> TakeSilent();
-  // A member is, or was, at `address`. Beyond some thousands of addresses new
-  // ones are not taken.
-  void Add(absl::string_view address);
+  // `id` is, or was, a member at `address`. Beyond some thousands of addresses
+  // new ones are not taken.
+  void Add(absl::string_view address, AgentId id = AgentId());
+  // Nobody has named this address but members: who has it now may be a
+  // stranger.
+  bool IsRemembered(absl::string_view address) const;
+  // The members added last.
+  std::vector<AgentId> kin() const { return {kin_.begin(), kin_.end()}; }
   // The member there left voluntarily.
   void Remove(absl::string_view address);
   // Agents at `address` wait for this one: it is dialed first.
@@ -94,6 +100,7 @@ class Contacts {
   void PutOff(absl::Time now, Contact& contact);
 
   std::map<std::string, Contact> contacts_;
+  std::deque<AgentId> kin_;
   std::vector<std::string> silent_;  // for TakeSilent()
   bool awaits_listing_ = false;
   absl::Time next_due_ = absl::InfinitePast();

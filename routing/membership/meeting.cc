@@ -10,6 +10,9 @@ void MeetingSnapshot::EncodeTo(Encoder& encoder) const {
   encoder.PutId(view);
   news.EncodeTo(encoder);
   named.EncodeTo(encoder);
+  encoder.PutBool(is_for_kin);
+  encoder.PutVarint(kin.size());
+  for (const AgentId id : kin) encoder.PutId(id);
 }
 
 MeetingSnapshot MeetingSnapshot::DecodeFrom(Decoder& decoder) {
@@ -18,7 +21,20 @@ MeetingSnapshot MeetingSnapshot::DecodeFrom(Decoder& decoder) {
   out.view = decoder.GetId<ViewDigest>();
   out.news = GossipNews::DecodeFrom(decoder);
   out.named = GossipNews::DecodeFrom(decoder);
+  if (decoder.remaining() == 0) return out;  // of an earlier release
+  out.is_for_kin = decoder.GetBool();
+  const int64_t count = decoder.GetCount(sizeof(AgentId));
+  for (int64_t i = 0; i < count && decoder.ok(); ++i) {
+    out.kin.push_back(decoder.GetId<AgentId>());
+  }
   return out;
+}
+
+bool MeetingSnapshot::IsKin(absl::FunctionRef<bool(AgentId)> known) const {
+  const auto knows = [known](const MemberFact& fact) { return known(fact.id); };
+  return std::any_of(kin.begin(), kin.end(), known) ||
+         std::any_of(news.facts.begin(), news.facts.end(), knows) ||
+         std::any_of(named.facts.begin(), named.facts.end(), knows);
 }
 
 const Member* MeetingSnapshot::Sender() const {

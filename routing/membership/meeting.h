@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "routing/membership/gossip_codec.h"
 #include "routing/membership/view.h"
 #include "runtime/base/codec.h"
@@ -22,11 +24,18 @@ struct MeetingSnapshot {
   ViewDigest view;
   GossipNews news;   // facts of members, and records
   GossipNews named;  // candidates
+  // The sender dials an address that a member once had, so another process may
+  // have it now: only kin is to answer, an agent that has heard of one of these
+  // or of those in `news`. `kin` are of former incarnations of the sender.
+  bool is_for_kin = false;
+  std::vector<AgentId> kin;
 
   void EncodeTo(Encoder& encoder) const;
   // A malformed snapshot marks the decoder as failed.
   static MeetingSnapshot DecodeFrom(Decoder& decoder);
 
+  // One of the agents that the sender has heard of is in `known`.
+  bool IsKin(absl::FunctionRef<bool(AgentId)> known) const;
   // Null if it does not say.
   const Member* Sender() const;
   // Its side is larger than `ours`, or has the larger digest, and goes on where

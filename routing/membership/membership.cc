@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "routing/membership/reconcile.h"
 #include "routing/transport/transport.h"
@@ -565,11 +566,13 @@ bool Membership::IsDead(AgentId id) const {
 
 // --- Meetings and candidates -----------------------------------------------
 
-std::string Membership::Snapshot() const {
+std::string Membership::Snapshot(bool is_for_kin) const {
   MeetingSnapshot out{.from = self_.id,
                       .view = view_->digest(),
                       .news = AllFacts(),
-                      .named = {.facts = candidates_.facts(), .records = {}}};
+                      .named = {.facts = candidates_.facts(), .records = {}},
+                      .is_for_kin = is_for_kin,
+                      .kin = options_.kin};
   for (const auto& [key, record] : records()) {
     out.news.records.emplace_back(key, record.ToSend());
   }
@@ -585,6 +588,24 @@ bool Membership::Clashes(const GossipNews& theirs) const {
         if (fact.state == MemberState::kDead) return view_->Contains(fact.id);
         return fact.state == MemberState::kAlive && IsDead(fact.id);
       });
+}
+
+absl::Status Membership::CheckKin(const MeetingSnapshot& theirs) const {
+  const bool is_free = options_.looks_for_others && view_->size() == 1;
+  if (!theirs.is_for_kin || is_free) return absl::OkStatus();
+  const absl::flat_hash_set<AgentId> kin(options_.kin.begin(),
+                                         options_.kin.end());
+  if (theirs.IsKin([&](AgentId id) {
+        return entries_.contains(id) || candidates_.Contains(id) ||
+               kin.contains(id);
+      })) {
+    return absl::OkStatus();
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      self_.control_address,
+      " was the address of an agent that has died, and an agent of another "
+      "cluster has it now: give each the other's address with --join, if the "
+      "two are to be one"));
 }
 
 absl::Status Membership::CheckProtection(const Member& other) const {
@@ -623,6 +644,7 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   Decoder decoder(snapshot);
   MeetingSnapshot theirs = MeetingSnapshot::DecodeFrom(decoder);
   if (!TakeOpenEnd(decoder, "snapshot").ok()) return Malformed(snapshot);
+  DOGGED_RETURN_IF_ERROR(CheckKin(theirs));
   const Member* const sender = theirs.Sender();
   if (sender != nullptr) DOGGED_RETURN_IF_ERROR(CheckProtection(*sender));
   DOGGED_RETURN_IF_ERROR(CheckWires(theirs.news));

@@ -69,6 +69,10 @@ struct MembershipOptions {
   // Limit of all bytes sent between two gossips to reconcile records, however
   // many messages are doubled or forged.
   int64_t reconcile_bytes_max = 2 << 20;
+  // The agent was told of others, and takes whoever finds it first.
+  bool looks_for_others = false;
+  // Agents that former incarnations of this one have met (Contacts::kin()).
+  std::vector<AgentId> kin;
 };
 
 struct MembershipEvent {
@@ -108,11 +112,13 @@ class Membership {
   // All facts and candidates. An agent that wants to join gives its own to a
   // member's Admit, so agents that ask that member later know of it; the
   // answer goes to its Absorb, which tells all members of the newcomer.
-  // Errors: kInvalidArgument for malformed bytes; kFailedPrecondition if this
+  // `is_for_kin`: for an address that a member once had; another cluster's
+  // agent that has it now refuses. Errors: kInvalidArgument for malformed
+  // bytes; kFailedPrecondition if this
   //         agent has ended; kPermissionDenied if messages of the two are not
-  //         protected alike; kUnimplemented if not all agents would have a
-  //         version of the wire in common.
-  std::string Snapshot() const;
+  //         protected alike, or for kin that this agent is not; kUnimplemented
+  //         if not all agents would have a version of the wire in common.
+  std::string Snapshot(bool is_for_kin = false) const;
   absl::StatusOr<std::string> Admit(absl::Time now, absl::string_view snapshot);
   // `by`: the control address at which the answer was given. Returns the agent
   // that gave it, none if one of the two gives way.
@@ -221,6 +227,7 @@ class Membership {
   std::string AddressOf(AgentId id) const;
   // A live agent here counts as dead there, or the other way round.
   bool Clashes(const GossipNews& theirs) const;
+  absl::Status CheckKin(const MeetingSnapshot& theirs) const;
   void AddCandidate(MemberFact fact);
   void Promote(AgentId id, Outbox& out);
   // A process has one incarnation at a time: agents at the address of `id`,

@@ -34,8 +34,9 @@ uint64_t& RecordSet::PartOf(uint64_t place) {
 bool RecordSet::Put(absl::string_view key, const GossipRecord& record) {
   const auto [it, is_new] = records_.try_emplace(memory_.CopyOf(key));
   KeptRecord& mine = it->second;
-  if (!is_new && std::make_pair(record.version, record.bytes.view()) <=
-                     std::make_pair(mine.version, absl::string_view(mine.bytes))) {
+  if (!is_new &&
+      std::make_pair(record.version, record.bytes.view()) <=
+          std::make_pair(mine.version, absl::string_view(mine.bytes))) {
     return false;
   }
   mine.version = record.version;

@@ -109,9 +109,9 @@ class RecordSet {
   SmallBlocks memory_;
   Map records_{&memory_};
   // By place.
-  absl::btree_multimap<uint64_t, Slot, std::less<uint64_t>,
-                       std::pmr::polymorphic_allocator<
-                           std::pair<const uint64_t, Slot>>>
+  absl::btree_multimap<
+      uint64_t, Slot, std::less<uint64_t>,
+      std::pmr::polymorphic_allocator<std::pair<const uint64_t, Slot>>>
       slots_{&memory_};
   int part_bits_ = 0;
   std::vector<uint64_t> part_sums_ = {0};

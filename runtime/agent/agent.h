@@ -71,7 +71,9 @@ class Agent {
   AgentId id() const { return context_.id(); }
   // To join: give the Snapshot() of this agent to Admit() of another one, and
   // its answer, from control address `by`, to Join(); see Membership.
-  std::string Snapshot() const { return context_.membership.Snapshot(); }
+  std::string Snapshot(bool is_for_kin = false) const {
+    return context_.membership.Snapshot(is_for_kin);
+  }
   absl::StatusOr<std::string> Admit(absl::Time now,
                                     absl::string_view snapshot) {
     return context_.membership.Admit(now, snapshot);

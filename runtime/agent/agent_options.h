@@ -33,10 +33,9 @@ struct AgentOptions {
   // value is ever written.
   Engine* engine = nullptr;
   // Another incarnation of this process was there before: unknown agents may
-  // still exist.
+  // still exist. So they may until NoteSettled() is called, if `membership`
+  // looks for others.
   bool is_reborn = false;
-  // Likewise until NoteSettled() is called.
-  bool looks_for_others = false;
   // The engine has a directory of this agent's own: values held are kept there
   // too, and offered when a job runs again.
   bool keeps_values = false;

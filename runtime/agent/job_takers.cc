@@ -171,8 +171,9 @@ std::vector<std::pair<JobId, absl::Status>> JobTakers::TakeUnservable(
     const std::vector<const Member*> members = ClassOf(*entry.job);
     // An agent that died may be started again, and contacts may come up yet.
     const bool is_alone = agent_.membership.view()->size() == 1;
-    const bool may_come = members.empty() || has_lost_ ||
-                          (is_alone && agent_.options.looks_for_others);
+    const bool may_come =
+        members.empty() || has_lost_ ||
+        (is_alone && agent_.options.membership.looks_for_others);
     const absl::Duration wait = may_come   ? agent_.options.limits.class_wait
                                 : is_alone ? absl::ZeroDuration()
                                            : kNobodyWait;

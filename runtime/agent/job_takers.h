@@ -31,7 +31,7 @@ class JobTakers {
       : agent_(agent),
         records_(records),
         table_(table),
-        has_settled_(!agent.options.looks_for_others) {}
+        has_settled_(!agent.options.membership.looks_for_others) {}
   JobTakers(const JobTakers&) = delete;
   JobTakers& operator=(const JobTakers&) = delete;
 

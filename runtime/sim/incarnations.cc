@@ -123,7 +123,8 @@ SimNode& Incarnations::AddIncarnation(std::shared_ptr<SimDisk> disk,
   AgentOptions agent_options;
   agent_options.self.id = node.id;
   agent_options.is_reborn = predecessor != nullptr && !predecessor->crashed;
-  agent_options.looks_for_others = node.contacts->size() > 0;
+  agent_options.membership.looks_for_others = node.contacts->size() > 0;
+  agent_options.membership.kin = node.contacts->kin();
   agent_options.self.numeric_class =
       node.foreign ? "foreign" : world_.job.numeric_class;
   agent_options.self.host = node.host;

@@ -19,7 +19,7 @@ void NodeContacts::NoteEvents(SimNode& node) {
     const std::string& address = event.member.control_address;
     switch (event.kind) {
       case MembershipEvent::Kind::kJoined:
-        node.contacts->Add(address);
+        node.contacts->Add(address, event.member.id);
         break;
       case MembershipEvent::Kind::kLeft:
         node.contacts->Remove(address);
@@ -58,7 +58,8 @@ void NodeContacts::Keep(SimNode& node) {
 
 void NodeContacts::Dial(SimNode& node, const std::string& address) {
   const AgentId caller = node.id;
-  const std::string snapshot = node.agent->Snapshot();
+  const std::string snapshot =
+      node.agent->Snapshot(node.contacts->IsRemembered(address));
   world_.queue.After(kConnectTime, [this, &node, caller, address, snapshot] {
     SimNode* callee = nodes_.At(address);
     const auto size = std::ssize(snapshot);

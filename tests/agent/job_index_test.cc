@@ -3,6 +3,7 @@
 #include "runtime/agent/records/job_index.h"
 
 #include <algorithm>
+#include <memory_resource>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,54 @@ JobRecord RecordOf(uint64_t job, uint64_t submission, JobState state) {
           .submission = SubmissionId(submission),
           .name = "heat1d",
           .state = state};
+}
+
+// Memory as std::pmr takes it, while this is alive.
+class CountedMemory : public std::pmr::memory_resource {
+ public:
+  CountedMemory() : before_(std::pmr::set_default_resource(this)) {}
+  ~CountedMemory() override { std::pmr::set_default_resource(before_); }
+
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    bytes_ += static_cast<int64_t>(bytes);
+    return before_->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* at, size_t bytes, size_t alignment) override {
+    bytes_ -= static_cast<int64_t>(bytes);
+    before_->deallocate(at, bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::pmr::memory_resource* before_;
+  int64_t bytes_ = 0;
+};
+
+TEST(JobIndex, RecordsOfJobsThatAreOverAreSmall) {
+  constexpr int kJobs = 2000;
+  CountedMemory memory;
+  RecordSet records;
+  JobIndex index;
+  Rng random(1);
+  for (int i = 0; i < kJobs; ++i) {
+    JobRecord record = RecordOf(random.Next(), random.Next(), JobState::kDone);
+    record.end_number = i + 1;
+    for (const bool is_delivered : {false, true}) {
+      record.is_delivered = is_delivered;
+      records.Put(record.Key(), {record.version(), record.Encode()});
+      index.Note(record);
+    }
+    JobStats stats;
+    stats.tasks_executed = 1000;
+    stats.results_bound = 100;
+    index.Keep(record.job(), stats, 1000, 100);
+  }
+  // The index, the record with its key (54 + some 110 bytes), its place.
+  EXPECT_LE(memory.bytes() / kJobs, 720);
 }
 
 TEST(JobIndex, ResultsAreKeptAsLongAsASubmissionAsksThatIsNotForgotten) {

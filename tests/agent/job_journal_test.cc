@@ -56,7 +56,7 @@ class JobJournalTest : public testing::Test {
                   .workers = 1};
       out.engine = &engine;
       out.keeps_values = true;
-      out.looks_for_others = looks_for_others;
+      out.membership.looks_for_others = looks_for_others;
       out.wall_time = [&test] { return test.queue_.now() + test.clock_jump_; };
       return out;
     }

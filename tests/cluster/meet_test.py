@@ -265,6 +265,57 @@ def case_peers_leave():
             fail("a client does not try the others")
 
 
+def alive_at(address):
+    done = subprocess.run([DOGGED, "status", "--cluster", address, "--json"],
+                          capture_output=True, text=True, timeout=60)
+    if done.returncode != 0:
+        return set()
+    return {agent["address"] for agent in json.loads(done.stdout)["agents"]
+            if agent["state"] == "alive"}
+
+
+def case_strangers():
+    """An agent that has the address of a dead member by chance is of another
+    cluster, and stays so; one that looks for its own, in vain, is found."""
+    with contextlib.ExitStack() as ends, tempfile.TemporaryDirectory() as logs:
+        count = iter(range(100))
+
+        def start(*arguments):
+            agent = begin_agent(DOGGED, "--workers", 1, *arguments,
+                                log=os.path.join(logs, str(next(count))))
+            ends.callback(end_agent, agent)
+            await_address(agent)
+            return agent
+
+        def start_and_lose():
+            dead = start("--join", first.address)
+            until("two agents", lambda: len(alive_at(first.address)) == 2)
+            dead.kill()
+            dead.wait()
+            until("one agent", lambda: len(alive_at(first.address)) == 1)
+            return dead.address
+
+        first = start()
+        stranger = start("--listen", start_and_lose())
+
+        def said():
+            with open(first.log) as file:
+                return file.read()
+
+        until("words of the stranger",
+              lambda: f"{stranger.address} was the address" in said())
+        second = start("--join", stranger.address)
+        for at in (stranger, second):
+            until("the stranger's cluster", lambda at=at: alive_at(at.address)
+                  == {stranger.address, second.address})
+        if alive_at(first.address) != {first.address}:
+            fail(f"strangers have met: {alive_at(first.address)}")
+        # Started again by those who don't know where the others are now.
+        again = start("--listen", start_and_lose(), "--join", "127.0.0.1:1")
+        until("the agent that looks for others", lambda: alive_at(first.address)
+              == {first.address, again.address} == alive_at(again.address))
+
+
 def case_words():
     """Points that can't be end the command with what to do."""
     with Pool() as pool:

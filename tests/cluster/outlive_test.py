@@ -164,10 +164,10 @@ def case_told():
             life.await_share(0.5)
             for agent in life.agents:
                 agent.send_signal(signal.SIGTERM)
-            for agent in life.agents:
-                check("not left when asked", agent.wait(60) == 0)
+            left = [agent.wait(60) for agent in life.agents]
         with open(words) as file:
             said = file.read()
+        check(f"not left when asked: {left}", not any(left), said)
         check("waits for an agent", "waits up to" not in said, said)
         check("nothing stays", "values stay in its directory" in said and
               "go with it" not in said, said)

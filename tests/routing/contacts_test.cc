@@ -70,6 +70,24 @@ TEST(Contacts, AGivenNameCountsAsTheMemberThatAnsweredThere) {
               ElementsAre("name:1"));
 }
 
+TEST(Contacts, WhoHasTheAddressOfAMemberMayBeAStranger) {
+  Contacts contacts({"given"});
+  contacts.Add("given", AgentId(1));
+  contacts.Add("member", AgentId(2));
+  contacts.SetListed({"listed"});
+  contacts.Add("listed", AgentId(3));
+  EXPECT_FALSE(contacts.IsRemembered("given"));
+  EXPECT_FALSE(contacts.IsRemembered("listed"));
+  EXPECT_TRUE(contacts.IsRemembered("member"));
+  contacts.Prefer("member");
+  EXPECT_FALSE(contacts.IsRemembered("member"));
+  contacts.BeginAnew();
+  EXPECT_THAT(contacts.kin(), ElementsAre(AgentId(1), AgentId(2), AgentId(3)));
+  for (uint64_t id = 4; id < 400; ++id) contacts.Add("member", AgentId(id));
+  EXPECT_EQ(contacts.kin().size(), 256u);
+  EXPECT_EQ(contacts.kin().back(), AgentId(399));
+}
+
 TEST(Contacts, ThePreferredOneIsDialedAlone) {
   Contacts contacts({"a", "b"});
   contacts.BeginAnew();

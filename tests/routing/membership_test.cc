@@ -357,6 +357,38 @@ TEST(Membership, TimeWhileStoppedDoesNotCount) {
   EXPECT_FALSE(network.of(a).IsSuspect(b));
 }
 
+TEST(Membership, AStrangerAtAnAddressThatAMemberHadRefuses) {
+  Network network(6);
+  const AgentId a = network.Add(1), b = network.Add(2);
+  network.Join(b, a);
+  network.RunFor(absl::Milliseconds(10));
+  network.Kill(b);
+  const std::string for_kin = network.of(a).Snapshot(/*is_for_kin=*/true);
+  const AgentId stranger = network.Add(3);
+  const auto refused = network.of(stranger).Admit(network.now, for_kin);
+  EXPECT_TRUE(absl::IsPermissionDenied(refused.status())) << refused.status();
+  EXPECT_EQ(network.of(stranger).Snapshot().find("host1"), std::string::npos);
+  // One that was told of others, of whom none is there, is glad to be found.
+  const AgentId free = network.Add(4, {.looks_for_others = true});
+  EXPECT_TRUE(network.of(free).Admit(network.now, for_kin).ok());
+  // Another incarnation of a member is kin, whichever of the two dials.
+  const AgentId reborn = network.Add(5, {.kin = {b}});
+  EXPECT_TRUE(network.of(reborn).Admit(network.now, for_kin).ok());
+  EXPECT_TRUE(
+      network.of(a).Admit(network.now, network.of(reborn).Snapshot(true)).ok());
+  // So they are while neither has met anybody yet.
+  const AgentId other = network.Add(6, {.kin = {b}});
+  EXPECT_TRUE(network.of(other)
+                  .Admit(network.now, network.of(reborn).Snapshot(true))
+                  .ok());
+  // An address that a user names is for all; so is that of an earlier release,
+  // which does not say.
+  const std::string for_all = network.of(a).Snapshot();
+  EXPECT_TRUE(network.of(network.Add(7)).Admit(network.now, for_all).ok());
+  const std::string earlier = for_all.substr(0, for_all.size() - 2);
+  EXPECT_TRUE(network.of(network.Add(8)).Admit(network.now, earlier).ok());
+}
+
 TEST(Membership, RecordsGrowAndTheLargerVersionWins) {
   Network network(6);
   const AgentId a = network.Add(1), b = network.Add(2);

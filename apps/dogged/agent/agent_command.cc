@@ -274,7 +274,8 @@ class AgentProcess {
     AgentOptions agent_options;
     agent_options.self.id = id;
     agent_options.is_reborn = incarnations_++ > 0;
-    agent_options.looks_for_others = sources_.has_any();
+    agent_options.membership.looks_for_others = sources_.has_any();
+    agent_options.membership.kin = sources_.contacts().kin();
     const std::string host = HostName();
     agent_options.self.host = host;
     agent_options.self.control_address =

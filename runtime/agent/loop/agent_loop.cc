@@ -451,7 +451,7 @@ void AgentLoop::LogEvents() {
   for (const MembershipEvent& event : agent_.TakeEvents()) {
     const std::string& address = event.member.control_address;
     if (event.kind == MembershipEvent::Kind::kJoined) {
-      ports_.contacts.Add(address);
+      ports_.contacts.Add(address, event.member.id);
     } else if (event.kind == MembershipEvent::Kind::kLeft) {
       ports_.contacts.Remove(address);
     } else if (event.kind == MembershipEvent::Kind::kDeclaredDead) {

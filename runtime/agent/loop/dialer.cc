@@ -74,8 +74,9 @@ bool Dialer::Take(absl::Time now, const ControlEvent& event) {
     case ControlEvent::Kind::kAccepted:
       return false;
     case ControlEvent::Kind::kConnected:
-      control_.Send(event.connection, FrameType(ControlType::kJoin),
-                    Bytes(agent_.Snapshot()));
+      control_.Send(
+          event.connection, FrameType(ControlType::kJoin),
+          Bytes(agent_.Snapshot(contacts_.IsRemembered(it->second.address))));
       return true;
     case ControlEvent::Kind::kFrame:
       control_.Close(event.connection);
