@@ -40,7 +40,9 @@ bool RecordSet::Put(absl::string_view key, const GossipRecord& record) {
     return false;
   }
   mine.version = record.version;
-  mine.bytes = memory_.CopyOf(record.bytes.view());
+  // Swapped, as assignment might keep the larger block of the two.
+  std::pmr::string bytes = memory_.CopyOf(record.bytes.view());
+  mine.bytes.swap(bytes);
   const uint64_t place = Hash64(key);
   const uint64_t hash = record.HashAt(key);
   ++hashed_count_;

@@ -172,7 +172,8 @@ absl::Duration JobLifecycle::NoteKeep(absl::Time now, JobEntry& entry) const {
 
 void JobLifecycle::RaiseRounds(const Digest& hash, JobRun& run) const {
   if (!run.rounds().IsLoop()) return;
-  const auto [round, is_last] = records_.index().Find(JobId(hash.high))->round;
+  const auto [round, is_last] =
+      records_.index().Find(JobId(hash.high))->round();
   run.RaiseRound(round, is_last);
 }
 

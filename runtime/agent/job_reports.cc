@@ -30,7 +30,7 @@ JobSummary JobReports::Summarize(JobRecord record) const {
   const JobIndex::Known& known = *index.Find(out.record.job());
   out.submissions = known.submissions;
   // However it has come to be known: a loop of the job is one.
-  std::tie(out.record.round, out.record.is_last_round) = known.round;
+  std::tie(out.record.round, out.record.is_last_round) = known.round();
   const JobEntry* const entry = table_.Find(out.record.job());
   if (entry == nullptr || entry->tasks_needed == 0) {
     index.FillIn(out);

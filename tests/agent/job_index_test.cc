@@ -11,6 +11,7 @@
 #include "routing/membership/membership.h"
 #include "routing/membership/record_set.h"
 #include "runtime/agent/agent.h"
+#include "runtime/agent/records/placement_salts.h"
 #include "runtime/base/random.h"
 #include "runtime/sim/background.h"
 #include "runtime/sim/event_queue.h"
@@ -67,6 +68,9 @@ TEST(JobIndex, RecordsOfJobsThatAreOverAreSmall) {
     for (const bool is_delivered : {false, true}) {
       record.is_delivered = is_delivered;
       records.Put(record.Key(), {record.version(), record.Encode()});
+      records.Put(HomesKey(record.hash),
+                  is_delivered ? GossipRecord{2, Bytes(std::string("none"))}
+                               : GossipRecord{1, Bytes(std::string(300, 'x'))});
       index.Note(record);
     }
     JobStats stats;
@@ -74,8 +78,9 @@ TEST(JobIndex, RecordsOfJobsThatAreOverAreSmall) {
     stats.results_bound = 100;
     index.Keep(record.job(), stats, 1000, 100);
   }
-  // The index, the record with its key (54 + some 110 bytes), its place.
-  EXPECT_LE(memory.bytes() / kJobs, 720);
+  // The index; the record, of 70 bytes, its key of 54, and its place; the same
+  // for homes, 3 bytes and 38, whose longer record before has left nothing.
+  EXPECT_LE(memory.bytes() / kJobs, 820);
 }
 
 TEST(JobIndex, ResultsAreKeptAsLongAsASubmissionAsksThatIsNotForgotten) {
@@ -130,7 +135,7 @@ TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
     EXPECT_THAT(index.RunningOf(job), ElementsAre(SubmissionId(2)));
     EXPECT_EQ(index.Find(job)->done, 1);
     EXPECT_EQ(index.Find(job)->delivered, 1);
-    EXPECT_EQ(index.Find(job)->round.first, 6);
+    EXPECT_EQ(index.Find(job)->round().first, 6);
     EXPECT_TRUE(index.Find(job)->IsDelivered());
     // Done for another client, which has not got it: that of the first is no
     // reason to drop it.

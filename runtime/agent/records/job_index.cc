@@ -37,7 +37,8 @@ void JobIndex::Note(const JobRecord& record) {
   over_.erase({known.end_number, name.first});
   NoteNewest(name, record);
   known.hash = record.hash;
-  known.round = std::max(known.round, {record.round, record.is_last_round});
+  known.round_twice = std::max(
+      known.round_twice, 2 * record.round + (record.is_last_round ? 1 : 0));
   known.end_number = std::max(known.end_number, record.end_number);
   last_end_number_ = std::max(last_end_number_, record.end_number);
   if (known.running == 0) over_.insert({known.end_number, name.first});
@@ -131,7 +132,8 @@ void JobIndex::Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
   stats.Encode(out);
   out.PutSigned(tasks_needed);
   out.PutSigned(results_needed);
-  it->second.kept = memory_.CopyOf(out.view());
+  std::pmr::string kept = memory_.CopyOf(out.view());
+  it->second.kept.swap(kept);
 }
 
 void JobIndex::FillIn(JobSummary& summary) const {
