@@ -19,10 +19,12 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory_resource>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "routing/membership/view.h"
@@ -33,6 +35,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
+#include "runtime/base/small_blocks.h"
 
 namespace dogged {
 
@@ -205,8 +208,13 @@ class Streams {
   uint64_t next_number_ = 1;
   // Streams that this agent is through with, and whether it was a destination
   // of them: for doubled offers. And since when, the oldest first.
-  std::map<StreamKey, bool> finished_;
-  std::deque<std::pair<absl::Time, StreamKey>> finished_order_;
+  SmallBlocks finished_memory_;
+  absl::btree_map<
+      StreamKey, bool, std::less<StreamKey>,
+      std::pmr::polymorphic_allocator<std::pair<const StreamKey, bool>>>
+      finished_{&finished_memory_};
+  std::pmr::deque<std::pair<absl::Time, StreamKey>> finished_order_{
+      &finished_memory_};
   int64_t repaired_count_ = 0;
   int64_t asked_again_count_ = 0;
   int64_t expired_count_ = 0;

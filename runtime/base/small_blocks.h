@@ -1,7 +1,7 @@
-// SmallBlocks: memory for many small objects that stay for good. They lie
-// together in chunks of some KB: among objects that come and go, each of them
-// would keep a page of the heap from being returned. A block takes its size, in
-// steps of 16 to 64 bytes, and no header.
+// SmallBlocks: memory for many small objects that outlive a job. They lie
+// together in chunks of some KB: among what comes and goes with a job, each of
+// them would keep a page of the heap from being returned. A block takes its
+// size, in steps of 16 to 64 bytes, and no header.
 //
 // For containers of std::pmr and their like. Used by one thread.
 #ifndef DOGGED_RUNTIME_BASE_SMALL_BLOCKS_H_

@@ -139,8 +139,7 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
   const auto view = std::make_shared<const View>(members);
   std::map<AgentId, Multicast> agents;
   for (const Member& member : members) {
-    agents.emplace(member.id,
-                   Multicast(member.id, MulticastPlan::kPrefix, Limits()));
+    agents.try_emplace(member.id, member.id, MulticastPlan::kPrefix, Limits());
     agents.at(member.id).SetView(view);
   }
   Outbox out;

@@ -25,7 +25,7 @@ class MulticastCluster {
                    const Limits& limits) {
     auto view = std::make_shared<const View>(members);
     for (const Member& member : members) {
-      agents_.emplace(member.id, Multicast(member.id, plan, limits));
+      agents_.try_emplace(member.id, member.id, plan, limits);
       SetView(member.id, view);
     }
   }

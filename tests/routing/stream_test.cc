@@ -51,7 +51,7 @@ class Net {
     }
     const auto view = std::make_shared<const View>(members_);
     for (const Member& member : members_) {
-      agents.emplace(member.id, Multicast(member.id, plan, limits));
+      agents.try_emplace(member.id, member.id, plan, limits);
       agents.at(member.id).SetView(view);
       Outbox out;
       agents.at(member.id).Tick({now, out});
