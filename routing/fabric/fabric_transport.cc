@@ -107,6 +107,7 @@ class LibfabricTransport : public FabricTransport {
   void SendParts(AgentId to, const Bytes& head, const Bytes& body) override;
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+  void DropQueued(AgentId peer) override;
   void ForgetPeer(AgentId peer) override;
   std::string address() const override { return fabric_.address.ToString(); }
   int64_t queued_bytes(AgentId peer) const override;
@@ -226,13 +227,20 @@ void LibfabricTransport::SetPeer(AgentId peer,
   known.address = ResolveAddress(text).value_or(SocketAddress());
 }
 
-void LibfabricTransport::ForgetPeer(AgentId peer) {
+void LibfabricTransport::DropQueued(AgentId peer) {
   const auto it = peers_.find(peer);
-  if (it != peers_.end()) {
-    dropped_count_ += std::ssize(it->second.queue);
-    if (it->second.link != nullptr) CloseLink(it->second.link);
-    peers_.erase(it);
+  if (it == peers_.end()) return;
+  Peer& known = it->second;
+  if (known.link != nullptr) CloseLink(known.link);
+  for (const auto& [head, body] : std::exchange(known.queue, {})) {
+    known.bytes -= head.size() + body.size();
+    ++dropped_count_;
   }
+}
+
+void LibfabricTransport::ForgetPeer(AgentId peer) {
+  DropQueued(peer);
+  peers_.erase(peer);
   // Also of an agent that nothing was sent to.
   std::vector<FabricLink*> incoming;
   for (const auto& [key, link] : links_) {

@@ -220,6 +220,8 @@ void HostTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   entry->file = *std::move(file);
 }
 
+void HostTransport::DropQueued(AgentId peer) { UseFar().DropQueued(peer); }
+
 void HostTransport::ForgetPeer(AgentId peer) {
   UseFar().ForgetPeer(peer);
   const auto it = peers_.find(peer);

@@ -44,6 +44,7 @@ class HostTransport : public Transport {
   void WakeEarly(AgentId to) override;
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+  void DropQueued(AgentId peer) override;
   void ForgetPeer(AgentId peer) override;
   std::string address() const override { return address_; }
   int64_t queued_bytes(AgentId peer) const override;

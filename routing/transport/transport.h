@@ -72,6 +72,10 @@ class Transport {
   // transport. Setting the same address again changes nothing.
   virtual void SetPeer(AgentId peer, absl::string_view fabric_address) = 0;
 
+  // Drops messages queued for `peer`, which counts as dead; later ones are
+  // sent.
+  virtual void DropQueued(AgentId /*peer*/) {}
+
   // Drops messages queued for `peer`; later sends to it are dropped as well.
   virtual void ForgetPeer(AgentId peer) = 0;
 

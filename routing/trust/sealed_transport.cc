@@ -135,6 +135,8 @@ void SealedTransport::SetPeer(AgentId peer, absl::string_view fabric_address) {
   known.open.clear();
 }
 
+void SealedTransport::DropQueued(AgentId peer) { far_->DropQueued(peer); }
+
 void SealedTransport::ForgetPeer(AgentId peer) {
   far_->ForgetPeer(peer);
   const auto entry = peers_.find(peer);

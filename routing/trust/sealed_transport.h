@@ -58,6 +58,7 @@ class SealedTransport : public Transport {
   }
   void Poll(std::vector<Arrival>& arrivals) override;
   void SetPeer(AgentId peer, absl::string_view fabric_address) override;
+  void DropQueued(AgentId peer) override;
   void ForgetPeer(AgentId peer) override;
   // That of the far transport, kProtection, the mode, ':', the public half in
   // hex.

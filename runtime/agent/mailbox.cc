@@ -35,7 +35,8 @@ void Mailbox::Flush(absl::Time now) {
   if (packer_.IsBehind()) agent_.outbox.WakeAt(now + kBehindInterval);
 }
 
-void Mailbox::DropParts(AgentId peer) {
+void Mailbox::DropQueued(AgentId peer) {
+  transport_.DropQueued(peer);
   unpacker_.Forget(peer);
   packer_.Forget(peer);
 }

@@ -43,8 +43,9 @@ class Mailbox {
   void SetPeer(const Member& peer) {
     transport_.SetPeer(peer.id, peer.fabric_address);
   }
-  // `peer` is dead: messages in part, to it and from it, are dropped.
-  void DropParts(AgentId peer);
+  // `peer` counts as dead: messages that wait for it are dropped, and those in
+  // part, to it and from it.
+  void DropQueued(AgentId peer);
   // No message to `peer` is sent any more.
   void ForgetPeer(AgentId peer);
   // Bytes that wait for a link to `to`, or around it.

@@ -18,7 +18,7 @@ void MembershipChanges::Handle(absl::Time now) {
         break;
       case MembershipEvent::Kind::kDied:
         takers_.NoteLoss(event.cause);
-        mailbox_.DropParts(event.member.id);
+        mailbox_.DropQueued(event.member.id);
         break;
       case MembershipEvent::Kind::kRecord:
         ApplyRecord(now, event.key);

@@ -263,6 +263,11 @@ TEST(FabricTransport, KilledPeerCostsOthersNothing) {
     EXPECT_LE(transport->queued_bytes(victim.id()), limits.outbox_bytes_max);
   }
   EXPECT_GT(transport->dropped_count(), 0);
+  EXPECT_GT(transport->queued_bytes(victim.id()), 0);
+  transport->DropQueued(victim.id());
+  EXPECT_EQ(transport->queued_bytes(victim.id()), 0);
+  transport->Send(victim.id(), message);  // as to one that is alive after all
+  EXPECT_EQ(transport->queued_bytes(victim.id()), message.size());
   transport->ForgetPeer(victim.id());
   transport->Send(victim.id(), message);
   EXPECT_EQ(transport->queued_bytes(victim.id()), 0);
