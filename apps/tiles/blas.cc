@@ -33,6 +33,28 @@ bool HasWideVectors() {
 #endif
 }
 
+// Bits of the vectors that OpenBLAS's kernels for `core` use, of a core that it
+// may choose for want of a better one; 128 for cores without AVX2.
+int VectorBits(absl::string_view core) {
+  if (core == "SkylakeX" || core == "Cooperlake" || core == "SapphireRapids") {
+    return 512;
+  }
+  return core == "Haswell" || core == "Zen" || core == "Excavator" ? 256 : 128;
+}
+
+// The core whose kernels use the widest vectors of this processor; null without
+// AVX2, where OpenBLAS chooses well by itself.
+const char* WidestCore() {
+  if (HasWideVectors()) return "SkylakeX";
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") != 0 &&
+      __builtin_cpu_supports("fma") != 0) {
+    return "Haswell";
+  }
+#endif
+  return nullptr;
+}
+
 // Routines of OpenBLAS that are used. The library is loaded when it is first
 // needed, with one thread: linked, it would start one for each processor before
 // main(), and end the process where one can't start, or try for ever.
@@ -187,13 +209,15 @@ absl::Status SetUp() {
   if (!Loaded().ok()) return Loaded().status();
   const Routines& blas = OpenBlas();
   blas.set_num_threads(1);
-  const absl::string_view core = blas.get_corename();
-  const bool is_narrow = core == "Haswell" || core == "Zen";
+  const char* const widest = WidestCore();
   const bool can_choose =
       blas.choose_core != nullptr && blas.forget_core != nullptr;
-  if (!is_narrow || !can_choose || !HasWideVectors()) return absl::OkStatus();
+  if (widest == nullptr || !can_choose ||
+      VectorBits(blas.get_corename()) >= VectorBits(widest)) {
+    return absl::OkStatus();
+  }
   // Does nothing if the user has set it: then the same kernels are chosen.
-  setenv("OPENBLAS_CORETYPE", "SkylakeX", /*overwrite=*/0);
+  setenv("OPENBLAS_CORETYPE", widest, /*overwrite=*/0);
   blas.forget_core();
   blas.choose_core();
   return absl::OkStatus();

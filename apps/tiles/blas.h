@@ -65,8 +65,8 @@ void TransposedProduct(const Extents& extents, double factor, ConstMatrix a,
 void SubtractSquare(int64_t n, int64_t k, ConstMatrix a, Matrix c);
 
 // Loads OpenBLAS. Each call has one thread, for workers each run their own. Its
-// kernels are those for wide vectors where the processor has these and OpenBLAS
-// does not know it, unless OPENBLAS_CORETYPE says otherwise (see
+// kernels are those for the widest vectors that the processor has where
+// OpenBLAS does not know it, unless OPENBLAS_CORETYPE says otherwise (see
 // ADR-23). Once a process, before the first call of the above, by the
 // thread that will start the others.
 //
