@@ -1,8 +1,7 @@
 // SmallBlocks: memory for many small objects that outlive a job. They lie
-// together in large pieces of memory, of which only the pages that are used
-// count: among what comes and goes with a job, each of them would keep a page
-// of the heap from being returned. A block takes its size, in steps of 16 to 64
-// bytes, and no header; one that is freed is used again, and none is returned.
+// together in chunks of some KB: among what comes and goes with a job, each of
+// them would keep a page of the heap from being returned. A block takes its
+// size, in steps of 16 to 64 bytes, and no header.
 //
 // For containers of std::pmr and their like. Used by one thread.
 #ifndef DOGGED_RUNTIME_BASE_SMALL_BLOCKS_H_
@@ -15,18 +14,11 @@
 
 namespace dogged {
 
-// For SmallBlocks, as it is there before the pool is.
-struct SmallBlocksMemory {
-  std::pmr::monotonic_buffer_resource pieces{256 << 10};
-};
-
-class SmallBlocks : private SmallBlocksMemory,
-                    public std::pmr::unsynchronized_pool_resource {
+class SmallBlocks : public std::pmr::unsynchronized_pool_resource {
  public:
   SmallBlocks()
-      : unsynchronized_pool_resource(
-            {.max_blocks_per_chunk = 64, .largest_required_pool_block = 1024},
-            &pieces) {}
+      : unsynchronized_pool_resource({.max_blocks_per_chunk = 64,
+                                      .largest_required_pool_block = 1024}) {}
 
   // No longer than `text`, which assign() and encoders make strings.
   std::pmr::string CopyOf(absl::string_view text) {

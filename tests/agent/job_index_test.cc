@@ -80,8 +80,7 @@ TEST(JobIndex, RecordsOfJobsThatAreOverAreSmall) {
   }
   // The index; the record, of 70 bytes, its key of 54, and its place; the same
   // for homes, 3 bytes and 38, whose longer record before has left nothing.
-  // Some 800 bytes, and what is still free of the pieces of memory.
-  EXPECT_LE(memory.bytes() / kJobs, 1000);
+  EXPECT_LE(memory.bytes() / kJobs, 820);
 }
 
 TEST(JobIndex, ResultsAreKeptAsLongAsASubmissionAsksThatIsNotForgotten) {
