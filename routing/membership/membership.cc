@@ -572,7 +572,8 @@ std::string Membership::Snapshot(bool is_for_kin) const {
                       .news = AllFacts(),
                       .named = {.facts = candidates_.facts(), .records = {}},
                       .is_for_kin = is_for_kin,
-                      .kin = options_.kin};
+                      .kin = {}};
+  if (is_for_kin) out.kin = options_.kin;
   for (const auto& [key, record] : records()) {
     out.news.records.emplace_back(key, record.ToSend());
   }

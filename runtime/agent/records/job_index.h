@@ -1,6 +1,5 @@
 // JobIndex: a summary of all records of each job, updated as records come; the
-// records themselves are membership's. Only this stays of a job that is over,
-// some 250 bytes.
+// records themselves are membership's. Only this stays of a job that is over.
 //
 // A data structure. Used by one thread.
 #ifndef DOGGED_RUNTIME_AGENT_RECORDS_JOB_INDEX_H_
