@@ -2,6 +2,10 @@
 #ifndef DOGGED_ROUTING_FABRIC_FABRIC_BUFFERS_H_
 #define DOGGED_ROUTING_FABRIC_FABRIC_BUFFERS_H_
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +23,7 @@ class BufferPool {
  public:
   struct Buffer {
     std::unique_ptr<char[]> bytes;
+    int64_t filled = 0;  // so many bytes of it have had pages, at most
   };
 
   explicit BufferPool(int64_t buffer_bytes) : buffer_bytes_(buffer_bytes) {}
@@ -33,8 +38,8 @@ class BufferPool {
         return buffer;
       }
     }
-    return {
-        std::unique_ptr<char[]>(new char[static_cast<size_t>(buffer_bytes_)])};
+    return {.bytes = std::unique_ptr<char[]>(
+                new char[static_cast<size_t>(buffer_bytes_)])};
   }
   void Give(Buffer buffer) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -45,12 +50,30 @@ class BufferPool {
   static Bytes Wrap(std::shared_ptr<BufferPool> pool, Buffer buffer,
                     int64_t size) {
     char* const bytes = buffer.bytes.release();
+    const int64_t filled = std::max(buffer.filled, size);
     std::shared_ptr<const void> owner(
-        bytes, [pool = std::move(pool)](char* used) {
-          pool->Give({std::unique_ptr<char[]>(used)});
+        bytes, [pool = std::move(pool), filled](char* used) {
+          pool->Give({std::unique_ptr<char[]>(used), filled});
         });
     return Bytes(std::move(owner),
                  absl::string_view(bytes, static_cast<size_t>(size)));
+  }
+  // Returns memory that is kept for messages to come.
+  void Trim() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (Buffer& buffer : free_) ReturnPages(buffer);
+    free_.clear();
+  }
+  // Returns the pages of `buffer`, which holds nothing.
+  static void ReturnPages(Buffer& buffer) {
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<uintptr_t>(buffer.bytes.get());
+    const uintptr_t first = (begin + page - 1) / page * page;
+    const uintptr_t last =
+        (begin + static_cast<uintptr_t>(buffer.filled)) / page * page;
+    buffer.filled = 0;
+    if (first >= last) return;
+    (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   }
 
  private:

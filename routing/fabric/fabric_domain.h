@@ -71,6 +71,7 @@ struct FabricDomain {
   std::string FindProvider(const FabricOptions& options);
   std::string OpenQueues();
   std::string OpenPort(bool keeps_strangers_out);
+  void TakeMemory();
   FidPtr<fid_ep> Make(fi_info* with, void* context, std::string& error);
 };
 

@@ -2,6 +2,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/string_view.h"
@@ -12,6 +13,10 @@ namespace dogged {
 namespace {
 
 constexpr uint32_t kLinkMagic = 0x47474f44;
+// So many messages in a row of at most so many bytes are what agents at rest
+// tell one another.
+constexpr int kSmallMessages = 16;
+constexpr int64_t kSmallBytes = 16 << 10;
 
 static_assert(sizeof(fi_context2) <= sizeof(FabricOperation::context));
 
@@ -95,12 +100,19 @@ FabricLink::Completed FabricLink::Complete(
     completed.is_sound = false;
     return completed;
   }
+  buffer_.filled = std::max(buffer_.filled, length);
+  small_count_ = length <= kSmallBytes ? small_count_ + 1 : 0;
   // A short message is copied, so that it does not hold a long buffer.
   if (length < pool->buffer_bytes() / 4) {
     completed.message =
         Bytes::CopyOf({buffer_.bytes.get(), static_cast<size_t>(length)});
   } else {
     completed.message = BufferPool::Wrap(pool, std::move(buffer_), length);
+  }
+  if (small_count_ == kSmallMessages) {
+    small_count_ = 0;
+    pool->Trim();
+    if (buffer_.filled > kSmallBytes) BufferPool::ReturnPages(buffer_);
   }
   completed.is_sound = Receive(*pool) == 0;
   return completed;

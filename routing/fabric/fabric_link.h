@@ -4,7 +4,9 @@
 // little-endian. The receiver has one receive posted at a time, for a message
 // of any length; the provider leaves bytes to TCP until there is one. A long
 // message keeps the buffer that it came to, a short one is copied: on the way
-// no other copy is made. Pages of a buffer are taken as bytes fill them.
+// no other copy is made. Pages of a buffer are taken as bytes fill them, and
+// returned when only small messages have come for a while: else each connection
+// of an agent at rest would hold the longest message that it has carried.
 #ifndef DOGGED_ROUTING_FABRIC_FABRIC_LINK_H_
 #define DOGGED_ROUTING_FABRIC_FABRIC_LINK_H_
 
@@ -106,6 +108,7 @@ class FabricLink {
   FabricOperation receiving_;
   std::array<char, kHeadBytes> head_{};
   BufferPool::Buffer buffer_;
+  int small_count_ = 0;  // messages in a row
 };
 
 }  // namespace dogged

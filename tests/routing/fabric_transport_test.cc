@@ -6,9 +6,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -37,9 +40,10 @@ constexpr char kModuleFolder[] = DOGGED_MODULE_FOLDER;
 const AgentId kSelf(1001);
 
 // Long enough for all that is sent here.
+constexpr int64_t kLongestBytes = 1 << 20;
 Limits TestLimits() {
   Limits limits;
-  limits.segment_bytes = 65536;
+  limits.segment_bytes = kLongestBytes;
   return limits;
 }
 
@@ -207,8 +211,9 @@ TEST(FabricTransport, EchoesAllSizesAmongTwoProcesses) {
   transport->SetPeer(peer.id(), peer.address());
   std::map<uint64_t, int> missing;
   int count = 0;
-  for (int64_t size : {0, 1, 39, 40, 41, 63, 64, 4000, 16360, 16384, 16385,
-                       40000, 65536, 65536 + 500}) {
+  for (int64_t size : std::initializer_list<int64_t>{
+           0, 1, 39, 40, 41, 63, 64, 4000, 16360, 16384, 16385, 40000, 65536,
+           kLongestBytes, kLongestBytes + 500}) {
     for (int i = 0; i < 20; ++i) {
       const Bytes message = Pattern(size, i);
       ++missing[Hash64(message.view())];
@@ -369,6 +374,69 @@ TEST(FabricTransport, LetsGoOfWhoIsNoPeer) {
         transport->PrepareToWait() && !poller->Wait(absl::ZeroDuration());
   }
   EXPECT_TRUE(is_quiet);
+}
+
+// Pages of the memory that `bytes` are, or were, in.
+int64_t PagesAt(absl::string_view bytes) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  int64_t count = 0;
+  for (uintptr_t at = (begin + page - 1) / page * page;
+       at + page <= begin + bytes.size(); at += page) {
+    unsigned char is_there = 0;
+    // An error: nothing is mapped there.
+    if (mincore(reinterpret_cast<void*>(at), page, &is_there) == 0) {
+      count += is_there & 1;
+    }
+  }
+  return count;
+}
+
+// Two long messages, one after the other, leave a buffer that is kept for the
+// next one, and another that has been posted again.
+TEST(FabricTransport, AConnectionAtRestHoldsNothingOfLongMessages) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  std::vector<Arrival> arrivals;
+  const auto echo = [&](int64_t size) {
+    arrivals.clear();
+    transport->Send(peer.id(), Pattern(size, 1));
+    ASSERT_TRUE(
+        PollUntil(*transport, arrivals, [&] { return arrivals.size() == 1; }));
+  };
+  std::vector<absl::string_view> places;
+  for (int i = 0; i < 2; ++i) {
+    echo(kLongestBytes);
+    places.push_back(arrivals[0].message.view());
+    EXPECT_GT(PagesAt(places.back()), 200);
+  }
+  for (int i = 0; i < 40; ++i) echo(100);
+  for (const absl::string_view place : places) EXPECT_LE(PagesAt(place), 8);
+}
+
+// This process's own memory in use, in bytes.
+int64_t OwnMemory() {
+  malloc_trim(0);
+  std::ifstream sizes("/proc/self/smaps_rollup");
+  int64_t kilobytes = 0;
+  for (std::string line; std::getline(sizes, line);) {
+    if (std::sscanf(line.c_str(), "Anonymous: %ld", &kilobytes) == 1) break;
+  }
+  return kilobytes << 10;
+}
+
+// A provider takes memory with the first operation; see FabricDomain.
+TEST(FabricTransport, TheFirstConnectionTakesLittleMemory) {
+  std::unique_ptr<Transport> transport = Open(kSelf);
+  Peer peer(2002, *transport);
+  transport->SetPeer(peer.id(), peer.address());
+  const int64_t before = OwnMemory();
+  std::vector<Arrival> arrivals;
+  transport->Send(peer.id(), Pattern(100, 1));
+  ASSERT_TRUE(
+      PollUntil(*transport, arrivals, [&] { return arrivals.size() == 1; }));
+  EXPECT_LT(OwnMemory() - before, 300 << 10);
 }
 
 // The handler of signal `number`, as a number that can be compared.
