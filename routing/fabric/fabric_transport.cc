@@ -24,7 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <utility>
@@ -136,7 +136,7 @@ class LibfabricTransport : public FabricTransport {
     FabricLink* link = nullptr;  // but for kApart
     std::string token;
     int64_t bytes = 0;  // queued, and in libfabric's hands
-    std::deque<std::pair<Bytes, Bytes>> queue;
+    std::list<std::pair<Bytes, Bytes>> queue;  // none takes no memory
     // The end of the present state: nothing is tried before, or it has failed.
     absl::Time due = absl::InfinitePast();
     absl::Duration retry_after = kRetryFirst;
@@ -232,10 +232,11 @@ void LibfabricTransport::DropQueued(AgentId peer) {
   if (it == peers_.end()) return;
   Peer& known = it->second;
   if (known.link != nullptr) CloseLink(known.link);
-  for (const auto& [head, body] : std::exchange(known.queue, {})) {
+  for (const auto& [head, body] : known.queue) {
     known.bytes -= head.size() + body.size();
     ++dropped_count_;
   }
+  known.queue.clear();
 }
 
 void LibfabricTransport::ForgetPeer(AgentId peer) {

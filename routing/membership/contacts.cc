@@ -31,7 +31,7 @@ Contacts::Contacts(const std::vector<std::string>& given) {
 }
 
 void Contacts::AddGiven(absl::string_view address) {
-  contacts_[std::string(address)].is_given = true;
+  At(address).is_given = true;
   began_ = absl::InfiniteFuture();
   next_due_ = absl::InfinitePast();
 }
@@ -44,7 +44,7 @@ void Contacts::SetListed(absl::Span<const std::string> addresses) {
     if (it != contacts_.end()) {
       it->second.is_listed = true;
     } else if (size() < kContactsMax) {
-      contacts_[address].is_listed = true;
+      At(address).is_listed = true;
       next_due_ = absl::InfinitePast();
     }
   }
@@ -62,29 +62,29 @@ std::vector<std::string> Contacts::TakeSilent() {
 void Contacts::Add(absl::string_view address, AgentId id) {
   if (!id.IsNone()) kin_.push_back(id);
   if (kin_.size() > kKinMax) kin_.pop_front();
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   if (it != contacts_.end()) {
     it->second.was_member = true;
   } else if (size() < kContactsMax) {
-    contacts_[std::string(address)].was_member = true;
+    At(address).was_member = true;
     next_due_ = absl::InfinitePast();
   }
 }
 
 bool Contacts::IsRemembered(absl::string_view address) const {
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   return it != contacts_.end() && !it->second.is_given &&
          !it->second.is_listed && !it->second.is_preferred;
 }
 
 void Contacts::Remove(absl::string_view address) {
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   if (it != contacts_.end() && !it->second.is_given) contacts_.erase(it);
 }
 
 void Contacts::Prefer(absl::string_view address) {
   if (address.empty()) return;
-  Contact& contact = contacts_[std::string(address)];
+  Contact& contact = At(address);
   contact.is_preferred = true;
   contact.failures = 0;
   contact.next = absl::InfinitePast();
@@ -138,7 +138,7 @@ std::vector<std::string> Contacts::TakeDue(absl::Time now, const View& view,
     } else if (dialing < kDialsAtOnce) {  // else once one of these has ended
       contact.is_dialing = true;
       ++dialing;
-      out.push_back(address);
+      out.emplace_back(address);
     }
   }
   return out;
@@ -147,7 +147,7 @@ std::vector<std::string> Contacts::TakeDue(absl::Time now, const View& view,
 void Contacts::NoteAnswer(absl::string_view address, AgentId id, bool is_self) {
   has_joined_ |= !is_self;
   next_due_ = absl::InfinitePast();
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   if (it == contacts_.end()) return;
   it->second = Contact{.is_given = it->second.is_given,
                        .is_listed = it->second.is_listed,
@@ -156,18 +156,18 @@ void Contacts::NoteAnswer(absl::string_view address, AgentId id, bool is_self) {
 }
 
 void Contacts::NoteFailure(absl::Time now, absl::string_view address) {
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   next_due_ = absl::InfinitePast();
   if (it == contacts_.end()) return;
   it->second.refusals = 0;
   PutOff(now, it->second);
   if (it->second.is_listed && it->second.failures == kTriesToSettle) {
-    silent_.push_back(it->first);
+    silent_.emplace_back(it->first);
   }
 }
 
 void Contacts::NoteRefusal(absl::Time now, absl::string_view address) {
-  const auto it = contacts_.find(std::string(address));
+  const auto it = contacts_.find(address);
   next_due_ = absl::InfinitePast();
   if (it == contacts_.end()) return;
   Contact& contact = it->second;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "absl/types/span.h"
 #include "routing/membership/view.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/small_blocks.h"
 
 namespace dogged {
 
@@ -99,7 +101,13 @@ class Contacts {
 
   void PutOff(absl::Time now, Contact& contact);
 
-  std::map<std::string, Contact> contacts_;
+  Contact& At(absl::string_view address) {
+    return contacts_[memory_.CopyOf(address)];
+  }
+
+  SmallBlocks memory_;  // for what stays
+  // By address.
+  std::pmr::map<std::pmr::string, Contact, TextLess> contacts_{&memory_};
   std::deque<AgentId> kin_;
   std::vector<std::string> silent_;  // for TakeSilent()
   bool awaits_listing_ = false;

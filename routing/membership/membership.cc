@@ -506,6 +506,11 @@ void Membership::RunGossip(Outbox& out) {
       entry.fact.blob = Bytes();
       events_.push_back({.kind = MembershipEvent::Kind::kForgotten,
                          .member = entry.fact.member});
+      // It may yet be heard, and told where to join; see AddressOf().
+      Member remembered;
+      remembered.id = id;
+      remembered.control_address = entry.fact.member.control_address;
+      entry.fact.member = std::move(remembered);
     } else if (entry.fact.state == MemberState::kDead) {
       dead.push_back(id);
     }
@@ -574,8 +579,8 @@ std::string Membership::Snapshot(bool is_for_kin) const {
                       .is_for_kin = is_for_kin,
                       .kin = {}};
   if (is_for_kin) out.kin = options_.kin;
-  for (const auto& [key, record] : records()) {
-    out.news.records.emplace_back(key, record.ToSend());
+  for (const KeptRecord* record : records().StartingWith("")) {
+    out.news.records.emplace_back(record->key(), record->ToSend());
   }
   Encoder encoder;
   out.EncodeTo(encoder);

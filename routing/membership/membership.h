@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,7 @@
 #include "runtime/base/codec.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/random.h"
+#include "runtime/base/small_blocks.h"
 
 namespace dogged {
 
@@ -140,8 +142,7 @@ class Membership {
   // Several at once: they travel in one message, in this order.
   void PutRecords(const Pass& pass,
                   std::vector<std::pair<std::string, GossipRecord>> records);
-  // By key.
-  const RecordSet::Map& records() const { return records_.set().records(); }
+  const RecordSet& records() const { return records_.set(); }
 
   // Events since the last call, in order.
   std::vector<MembershipEvent> TakeEvents();
@@ -245,7 +246,8 @@ class Membership {
   Candidates candidates_;     // named, and not heard yet
 
   // Members; written as facts are merged, and by this agent's own news.
-  std::map<AgentId, Entry> entries_;
+  SmallBlocks memory_;  // for what stays
+  std::pmr::map<AgentId, Entry> entries_{&memory_};
   std::shared_ptr<const View> view_;     // of entries_
   mutable uint64_t members_digest_ = 0;  // of entries_; 0: to be computed
   Relays relays_;                        // of view_, and of who hears whom

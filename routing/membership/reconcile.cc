@@ -139,14 +139,14 @@ class Answer {
   void Want(uint64_t place) { out_.wanted.push_back(place); }
 
   void Give(uint64_t place) {
-    for (const RecordSet::Map::value_type* record : set_.At(place)) {
+    for (const KeptRecord* record : set_.At(place)) {
       if (bytes_ >= kRecordBytesMax) {
         out_.has_more = true;
         return;
       }
-      bytes_ += std::ssize(record->first) + std::ssize(record->second.bytes) +
+      bytes_ += std::ssize(record->key()) + std::ssize(record->bytes()) +
                 kRecordOverhead;
-      out_.records.emplace_back(record->first, record->second.ToSend());
+      out_.records.emplace_back(record->key(), record->ToSend());
     }
   }
 

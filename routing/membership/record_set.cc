@@ -1,8 +1,10 @@
 #include "routing/membership/record_set.h"
 
 #include <algorithm>
-#include <iterator>
+#include <new>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "runtime/base/hash.h"
 
 namespace dogged {
@@ -31,36 +33,65 @@ uint64_t& RecordSet::PartOf(uint64_t place) {
   return part_sums_[part_bits_ == 0 ? 0 : place >> (64 - part_bits_)];
 }
 
+KeptRecord::KeptRecord(absl::string_view key, const GossipRecord& record)
+    : version_(record.version),
+      place_(Hash64(key)),
+      hash_(record.HashAt(key)),
+      key_size_(static_cast<uint32_t>(key.size())),
+      bytes_size_(static_cast<uint32_t>(record.bytes.size())) {
+  char* const behind = reinterpret_cast<char*>(this + 1);
+  std::copy(key.begin(), key.end(), behind);
+  const absl::string_view bytes = record.bytes.view();
+  std::copy(bytes.begin(), bytes.end(), behind + key.size());
+}
+
+const KeptRecord* RecordSet::Find(absl::string_view key) const {
+  const auto it = records_.find(key);
+  return it == records_.end() ? nullptr : *it;
+}
+
+std::vector<const KeptRecord*> RecordSet::StartingWith(
+    absl::string_view prefix) const {
+  std::vector<const KeptRecord*> out;
+  for (auto it = records_.lower_bound(prefix);
+       it != records_.end() && absl::StartsWith((*it)->key(), prefix); ++it) {
+    out.push_back(*it);
+  }
+  return out;
+}
+
 bool RecordSet::Put(absl::string_view key, const GossipRecord& record) {
-  const auto [it, is_new] = records_.try_emplace(memory_.CopyOf(key));
-  KeptRecord& mine = it->second;
-  if (!is_new &&
-      std::make_pair(record.version, record.bytes.view()) <=
-          std::make_pair(mine.version, absl::string_view(mine.bytes))) {
-    return false;
+  const KeptRecord* const former = Find(key);
+  if (former != nullptr) {
+    if (std::pair(record.version, record.bytes.view()) <=
+        std::pair(former->version(), former->bytes())) {
+      return false;
+    }
   }
-  mine.version = record.version;
-  // Swapped, as assignment might keep the larger block of the two.
-  std::pmr::string bytes = memory_.CopyOf(record.bytes.view());
-  mine.bytes.swap(bytes);
-  const uint64_t place = Hash64(key);
-  const uint64_t hash = record.HashAt(key);
+  const size_t text_size =
+      key.size() + static_cast<size_t>(record.bytes.size());
+  void* const block =
+      memory_.allocate(KeptRecord::SizeOf(text_size), alignof(KeptRecord));
+  const auto* const kept = new (block) KeptRecord(key, record);
   ++hashed_count_;
-  auto [slot, end] = slots_.equal_range(place);
-  slot = std::find_if(slot, end, [&it = *it](const auto& known) {
-    return known.second.record == &it;
-  });
-  uint64_t change = hash;
-  if (slot == end) {
-    slots_.emplace(place, Slot{&*it, hash});
-  } else {
-    change -= slot->second.hash;
-    slot->second.hash = hash;
-  }
-  sum_ += change;
-  PartOf(place) += change;
+  if (former != nullptr) Remove(former);
+  records_.insert(kept);
+  places_.insert(kept);
+  sum_ += kept->hash();
+  PartOf(kept->place()) += kept->hash();
   Grow();
   return true;
+}
+
+void RecordSet::Remove(const KeptRecord* record) {
+  records_.erase(record);
+  places_.erase(record);
+  sum_ -= record->hash();
+  PartOf(record->place()) -= record->hash();
+  memory_.deallocate(
+      const_cast<KeptRecord*>(record),
+      KeptRecord::SizeOf(record->key().size() + record->bytes().size()),
+      alignof(KeptRecord));
 }
 
 void RecordSet::Grow() {
@@ -70,7 +101,9 @@ void RecordSet::Grow() {
   }
   ++part_bits_;
   part_sums_.assign(size_t{1} << part_bits_, 0);
-  for (const auto& [place, slot] : slots_) PartOf(place) += slot.hash;
+  for (const KeptRecord* record : places_) {
+    PartOf(record->place()) += record->hash();
+  }
 }
 
 uint64_t RecordSet::SumOf(const RecordRange& range) const {
@@ -82,9 +115,9 @@ uint64_t RecordSet::SumOf(const RecordRange& range) const {
     }
     return sum;
   }
-  for (auto it = slots_.lower_bound(range.first());
-       it != slots_.end() && it->first <= range.last(); ++it) {
-    sum += it->second.hash;
+  for (auto it = places_.lower_bound(range.first());
+       it != places_.end() && (*it)->place() <= range.last(); ++it) {
+    sum += (*it)->hash();
   }
   return sum;
 }
@@ -92,23 +125,20 @@ uint64_t RecordSet::SumOf(const RecordRange& range) const {
 std::vector<RecordPrint> RecordSet::PrintsOf(const RecordRange& range,
                                              size_t count_max) const {
   std::vector<RecordPrint> out;
-  for (auto it = slots_.lower_bound(range.first());
-       it != slots_.end() && it->first <= range.last() &&
+  for (auto it = places_.lower_bound(range.first());
+       it != places_.end() && (*it)->place() <= range.last() &&
        out.size() < count_max;
        ++it) {
-    out.push_back({it->first, it->second.hash});
+    out.push_back({(*it)->place(), (*it)->hash()});
   }
   // Records may share a place; these are in no order yet.
   std::sort(out.begin(), out.end());
   return out;
 }
 
-std::vector<const RecordSet::Map::value_type*> RecordSet::At(
-    uint64_t place) const {
-  std::vector<const Map::value_type*> out;
-  const auto [begin, end] = slots_.equal_range(place);
-  for (auto it = begin; it != end; ++it) out.push_back(it->second.record);
-  return out;
+std::vector<const KeptRecord*> RecordSet::At(uint64_t place) const {
+  const auto [begin, end] = places_.equal_range(place);
+  return {begin, end};
 }
 
 }  // namespace dogged

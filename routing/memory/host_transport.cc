@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -77,7 +77,7 @@ struct HostTransport::Peer {
   // Slots in the peer's; none until it has set them up.
   const Region::Ring* theirs = nullptr;
   const Region::Mark* their_mark = nullptr;
-  std::deque<Bytes> held;
+  std::list<Bytes> held;  // none takes no memory
   int64_t held_bytes = 0;
   uint32_t rung = 0;  // the sleep from which it was woken last
   // Without a slot in its region by then it is reached the other way.

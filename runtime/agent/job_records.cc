@@ -3,27 +3,20 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
-
 namespace dogged {
 
 std::optional<JobRecord> JobRecords::Find(absl::string_view key) const {
-  const auto& records = agent_.membership.records();
-  const auto known = records.find(key);
-  if (known == records.end()) return std::nullopt;
-  auto record = JobRecord::Decode(known->second.bytes);
+  const KeptRecord* known = agent_.membership.records().Find(key);
+  if (known == nullptr) return std::nullopt;
+  auto record = JobRecord::Decode(known->bytes());
   if (!record.ok()) return std::nullopt;
   return *std::move(record);
 }
 
 std::optional<JobRecord> JobRecords::AnyOf(const Digest& job) const {
-  const std::string prefix = JobRecord::KeyPrefix(job);
-  const auto& records = agent_.membership.records();
-  const auto known = records.lower_bound(prefix);
-  if (known == records.end() || !absl::StartsWith(known->first, prefix)) {
-    return std::nullopt;
-  }
-  return Find(known->first);
+  const auto kept =
+      agent_.membership.records().StartingWith(JobRecord::KeyPrefix(job));
+  return kept.empty() ? std::nullopt : Find(kept.front()->key());
 }
 
 std::vector<JobRecord> JobRecords::RunningOf(JobId job) const {

@@ -71,8 +71,8 @@ void JobTakers::Place(absl::Time now, JobEntry& entry) {
 }
 
 void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
-  const auto known = agent_.membership.records().find(key);
-  agent_.Count(DecodeSalts(known->second.bytes).status());
+  agent_.Count(
+      DecodeSalts(agent_.membership.records().Find(key)->bytes()).status());
   for (auto& [id, entry] : table_) {
     if (entry.run == nullptr || HomesKey(entry.hash) != key) continue;
     // Another agent has forgotten it; what is here stays where it is.
@@ -83,8 +83,8 @@ void JobTakers::ApplySalts(absl::Time now, const std::string& key) {
 }
 
 void JobTakers::ApplyTrouble(absl::Time now, const std::string& key) {
-  const auto known = agent_.membership.records().find(key);
-  const auto trouble = Trouble::Decode(known->second.bytes);
+  const auto trouble =
+      Trouble::Decode(agent_.membership.records().Find(key)->bytes());
   agent_.Count(trouble.status());
   if (!trouble.ok()) return;
   for (auto& [id, entry] : table_) {
@@ -135,10 +135,8 @@ void JobTakers::TellTroubles(absl::Time now) {
     told.emplace_back(TroubleKey(entry.hash, agent_.id()), std::move(trouble));
   }
   for (const auto& [key, trouble] : told) {
-    const auto& records = agent_.membership.records();
-    const auto known = records.find(key);
-    const uint64_t version =
-        known == records.end() ? 0 : known->second.version + 1;
+    const KeptRecord* known = agent_.membership.records().Find(key);
+    const uint64_t version = known == nullptr ? 0 : known->version() + 1;
     agent_.membership.PutRecord({now, agent_.outbox}, key, version,
                                 trouble.Encode());
     ApplyTrouble(now, key);

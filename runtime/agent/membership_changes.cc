@@ -41,8 +41,8 @@ void MembershipChanges::Handle(absl::Time now) {
 void MembershipChanges::ApplyRecord(absl::Time now, const std::string& key) {
   if (IsHomesKey(key)) return takers_.ApplySalts(now, key);
   if (IsTroubleKey(key)) return takers_.ApplyTrouble(now, key);
-  const auto it = agent_.membership.records().find(key);
-  const auto record = JobRecord::Decode(it->second.bytes);
+  const auto record =
+      JobRecord::Decode(agent_.membership.records().Find(key)->bytes());
   agent_.Count(record.status());
   if (record.ok()) lifecycle_.Apply(now, *record);
 }

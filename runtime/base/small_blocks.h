@@ -26,6 +26,14 @@ class SmallBlocks : public std::pmr::unsynchronized_pool_resource {
   }
 };
 
+// The order of texts, for containers that are also searched by views of them.
+struct TextLess {
+  using is_transparent = void;
+  bool operator()(absl::string_view a, absl::string_view b) const {
+    return a < b;
+  }
+};
+
 }  // namespace dogged
 
 #endif  // DOGGED_RUNTIME_BASE_SMALL_BLOCKS_H_

@@ -47,7 +47,7 @@ void Put(const JobRecord& record, RecordSet& records) {
 std::pair<int64_t, int64_t> MostOf(const Job& job, const RecordSet& records,
                                    std::vector<PlacementMember> members) {
   const Placement placement(std::move(members), 1,
-                            SaltsOf(records.records(), RecordOf(job).hash));
+                            SaltsOf(records, RecordOf(job).hash));
   std::map<AgentId, int64_t> tasks;
   std::pair<int64_t, int64_t> out;
   for (const KeyTasks& key : TasksByKey(job.program, 1000)) {
@@ -64,8 +64,7 @@ TEST(Homes, AreEvenForThoseWhoAreThere) {
   for (uint64_t first = 1; first <= 20; ++first) {
     const auto members = Members(first, 4);
     RecordSet records;
-    const auto homes =
-        ProposeSalts(records.records(), RecordOf(job), job, members);
+    const auto homes = ProposeSalts(records, RecordOf(job), job, members);
     ASSERT_TRUE(homes.has_value());
     records.Put(HomesKey(RecordOf(job).hash), *homes);
     const auto [most, all] = MostOf(job, records, members);
@@ -100,11 +99,10 @@ TEST(Homes, BetweenHostsLieOnAGrid) {
   for (uint64_t first = 1; first <= 5; ++first) {
     const auto members = Members(first, 16, /*are_apart=*/true);
     RecordSet records;
-    const auto homes =
-        ProposeSalts(records.records(), RecordOf(job), job, members);
+    const auto homes = ProposeSalts(records, RecordOf(job), job, members);
     ASSERT_TRUE(homes.has_value());
     records.Put(HomesKey(RecordOf(job).hash), *homes);
-    const auto salts = SaltsOf(records.records(), RecordOf(job).hash);
+    const auto salts = SaltsOf(records, RecordOf(job).hash);
     EXPECT_LE(LabelsBetween(job, members, salts), 1.1 * 6 * 32 * 33 / 2);
     EXPECT_GE(LabelsBetween(job, members, nullptr), 10 * 32 * 33 / 2);
     const auto [most, all] = MostOf(job, records, members);
@@ -116,12 +114,10 @@ TEST(Homes, AreChosenOncePerRun) {
   const Job job = CholeskyJob(10);
   RecordSet records;
   const auto propose = [&](uint64_t first) {
-    return ProposeSalts(records.records(), RecordOf(job), job,
-                        Members(first, 4));
+    return ProposeSalts(records, RecordOf(job), job, Members(first, 4));
   };
   EXPECT_FALSE(
-      ProposeSalts(records.records(), RecordOf(job), job, Members(1, 1))
-          .has_value())
+      ProposeSalts(records, RecordOf(job), job, Members(1, 1)).has_value())
       << "one has all";
   const auto first = propose(1);
   ASSERT_TRUE(first.has_value());
@@ -141,23 +137,20 @@ TEST(Homes, OfAForgottenJobTakeAFewBytesForGood) {
   const Job job = CholeskyJob(10);
   const Digest hash = RecordOf(job).hash;
   RecordSet records;
-  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value());
-  const auto first =
-      ProposeSalts(records.records(), RecordOf(job), job, Members(1, 4));
+  EXPECT_FALSE(ForgottenSalts(records, hash).has_value());
+  const auto first = ProposeSalts(records, RecordOf(job), job, Members(1, 4));
   records.Put(HomesKey(hash), *first);
   Put(RecordOf(job), records);
-  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value())
-      << "it runs";
+  EXPECT_FALSE(ForgottenSalts(records, hash).has_value()) << "it runs";
   Put(RecordOf(job, JobState::kDone), records);
-  const auto none = ForgottenSalts(records.records(), hash);
+  const auto none = ForgottenSalts(records, hash);
   ASSERT_TRUE(none.has_value());
   EXPECT_GT(first->bytes.size(), 100);
   EXPECT_LE(none->bytes.size(), 8);
   EXPECT_TRUE(records.Put(HomesKey(hash), *none));
-  EXPECT_TRUE(SaltsOf(records.records(), hash)->empty());
-  EXPECT_FALSE(ForgottenSalts(records.records(), hash).has_value());
-  const auto again =
-      ProposeSalts(records.records(), RecordOf(job), job, Members(2, 4));
+  EXPECT_TRUE(SaltsOf(records, hash)->empty());
+  EXPECT_FALSE(ForgottenSalts(records, hash).has_value());
+  const auto again = ProposeSalts(records, RecordOf(job), job, Members(2, 4));
   ASSERT_TRUE(again.has_value()) << "it runs again";
   EXPECT_TRUE(records.Put(HomesKey(hash), *again));
   // An agent that forgets at the same time does not win.
@@ -256,7 +249,7 @@ TEST(Homes, TravelInFewBytes) {
   EXPECT_FALSE(DecodeSalts("\xff\xff\xff\x7f").ok());
   RecordSet records;
   records.Put(HomesKey({.low = 1, .high = 2}), {0, Bytes("x")});
-  EXPECT_EQ(SaltsOf(records.records(), {.low = 1, .high = 2}), nullptr);
+  EXPECT_EQ(SaltsOf(records, {.low = 1, .high = 2}), nullptr);
   // If a few members' slabs are to move, most keep their place.
   const Job job = Heat1dJob(256, 8, 8);
   const auto homes = ProposeSalts({}, RecordOf(job), job, Members(1, 4));

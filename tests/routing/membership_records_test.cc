@@ -76,7 +76,7 @@ TEST(MembershipRecords, ManyGoOnAtOnceAndInBoundedMessages) {
   }
   network.RunFor(absl::Seconds(1));
   EXPECT_TRUE(Agree(network, ids));
-  EXPECT_EQ(network.of(ids[0]).records().size(), 5000u);
+  EXPECT_EQ(network.of(ids[0]).records().size(), 5000);
   EXPECT_LE(network.largest, 48 << 10);
 }
 
@@ -149,11 +149,11 @@ void RunSeed(uint64_t seed) {
   ASSERT_TRUE(Agree(network, ids)) << count << " records";
   for (const AgentId id : ids) {
     const auto& records = network.of(id).records();
-    ASSERT_EQ(records.size(), newest.size());
+    ASSERT_EQ(records.size(), std::ssize(newest));
     for (const auto& [number, version] : newest) {
-      const auto known = records.find(absl::StrCat("job/", number));
-      ASSERT_NE(known, records.end());
-      ASSERT_EQ(known->second.version, version);
+      const KeptRecord* known = records.Find(absl::StrCat("job/", number));
+      ASSERT_NE(known, nullptr);
+      ASSERT_EQ(known->version(), version);
     }
   }
 }

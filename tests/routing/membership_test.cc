@@ -404,12 +404,12 @@ TEST(Membership, RecordsGrowAndTheLargerVersionWins) {
   network.Post(b, out);
   network.RunFor(absl::Seconds(2));
   for (AgentId id : {a, b}) {
-    EXPECT_EQ(network.of(id).records().find("job")->second.bytes, "two");
+    EXPECT_EQ(network.of(id).records().Find("job")->bytes(), "two");
     EXPECT_GE(network.node(id).events[Kind::kRecord], 1);
   }
   const AgentId late = network.Add(3);
   network.Join(late, b);
-  EXPECT_EQ(network.of(late).records().find("job")->second.version, 2);
+  EXPECT_EQ(network.of(late).records().Find("job")->version(), 2);
 }
 
 TEST(Membership, BlobsReachTheOthers) {

@@ -33,12 +33,14 @@ void Put(RecordSet& set, int number, uint64_t version = 1) {
 }
 
 bool operator==(const RecordSet& a, const RecordSet& b) {
+  const auto mine = a.StartingWith("");
+  const auto theirs = b.StartingWith("");
   return a.sum() == b.sum() &&
-         std::equal(a.records().begin(), a.records().end(), b.records().begin(),
-                    b.records().end(), [](const auto& x, const auto& y) {
-                      return x.first == y.first &&
-                             x.second.version == y.second.version &&
-                             x.second.bytes == y.second.bytes;
+         std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(),
+                    [](const KeptRecord* x, const KeptRecord* y) {
+                      return x->key() == y->key() &&
+                             x->version() == y->version() &&
+                             x->bytes() == y->bytes();
                     });
 }
 
@@ -112,7 +114,7 @@ TEST(RecordSet, TheLargerVersionWins) {
   EXPECT_FALSE(set.Put("a", {1, Bytes(std::string("z"))}));
   EXPECT_FALSE(set.Put("a", {2, Bytes(std::string("b"))}));
   EXPECT_FALSE(set.Put("a", {2, Bytes(std::string("a"))}));
-  EXPECT_EQ(set.records().find("a")->second.bytes, "b");
+  EXPECT_EQ(set.Find("a")->bytes(), "b");
   EXPECT_TRUE(set.Put("a", {2, Bytes(std::string("c"))}));
   RecordSet other;
   other.Put("a", {2, Bytes(std::string("c"))});

@@ -460,9 +460,12 @@ void AgentLoop::LogEvents() {
     }
     const bool died = event.kind == MembershipEvent::Kind::kDied;
     if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
-    departed_.push_back({.member = event.member,
-                         .state = died ? "dead" : "left",
-                         .cause = died ? event.cause : ""});
+    Encoder encoder;
+    MemberStatus{.member = event.member,
+                 .state = died ? "dead" : "left",
+                 .cause = died ? event.cause : ""}
+        .EncodeTo(encoder);
+    departed_.push_back(departed_memory_.CopyOf(encoder.view()));
     if (departed_.size() > kDepartedMax) departed_.pop_front();
   }
 }
@@ -486,7 +489,9 @@ StatusReply AgentLoop::Status(const StatusRequest& request) const {
                            .state = suspect ? "suspect" : "alive",
                            .cause = LinksDownOf(member.id)});
   }
-  for (MemberStatus member : departed_) {
+  for (const std::pmr::string& encoded : departed_) {
+    Decoder decoder(encoded);
+    MemberStatus member = MemberStatus::DecodeFrom(decoder);
     if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
     out.members.push_back(std::move(member));
   }

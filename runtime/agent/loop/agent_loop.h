@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "runtime/agent/loop/introductions.h"
 #include "runtime/agent/loop/submissions.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/small_blocks.h"
 #include "runtime/exec/loop_turn.h"
 
 namespace dogged {
@@ -158,7 +160,9 @@ class AgentLoop : private LoopTurn::Loop {
   Deliveries deliveries_;
   FileWrites file_writes_;
   Submissions submissions_;
-  std::deque<MemberStatus> departed_;
+  SmallBlocks departed_memory_;
+  // Members that are gone, encoded, as they stay for long; the last one last.
+  std::deque<std::pmr::string> departed_;
 };
 
 }  // namespace dogged

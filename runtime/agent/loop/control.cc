@@ -52,6 +52,30 @@ absl::StatusOr<StatusRequest> StatusRequest::Decode(absl::string_view body) {
   return out;
 }
 
+void MemberStatus::EncodeTo(Encoder& encoder) const {
+  member.EncodeTo(encoder);
+  encoder.PutString(state);
+  encoder.PutString(cause);
+  encoder.PutVarint(stats.size());
+  for (const auto& [job, of_job] : stats) {
+    encoder.PutId(job);
+    of_job.Encode(encoder);
+  }
+}
+
+MemberStatus MemberStatus::DecodeFrom(Decoder& decoder) {
+  MemberStatus out;
+  out.member = Member::DecodeFrom(decoder);
+  out.state = std::string(decoder.GetString());
+  out.cause = std::string(decoder.GetString());
+  const int64_t count = decoder.GetCount(8);
+  for (int64_t i = 0; i < count && decoder.ok(); ++i) {
+    const JobId job = decoder.GetId<JobId>();
+    out.stats.emplace_back(job, JobStats::Decode(decoder));
+  }
+  return out;
+}
+
 Bytes StatusReply::Encode() const {
   Encoder out;
   out.PutId(self);
@@ -66,16 +90,7 @@ Bytes StatusReply::Encode() const {
   out.PutVarint(keys.size());
   for (const std::string& key : keys) out.PutString(key);
   out.PutVarint(members.size());
-  for (const MemberStatus& m : members) {
-    m.member.EncodeTo(out);
-    out.PutString(m.state);
-    out.PutString(m.cause);
-    out.PutVarint(m.stats.size());
-    for (const auto& [job, stats] : m.stats) {
-      out.PutId(job);
-      stats.Encode(out);
-    }
-  }
+  for (const MemberStatus& m : members) m.EncodeTo(out);
   out.PutVarint(jobs.size());
   for (const JobSummary& job : jobs) {
     out.PutString(job.record.Encode().view());
@@ -132,16 +147,7 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
   }
   const int64_t members = in.GetCount(8);
   for (int64_t i = 0; i < members && in.ok(); ++i) {
-    MemberStatus m;
-    m.member = Member::DecodeFrom(in);
-    m.state = std::string(in.GetString());
-    m.cause = std::string(in.GetString());
-    const int64_t stats = in.GetCount(8);
-    for (int64_t j = 0; j < stats && in.ok(); ++j) {
-      const JobId job = in.GetId<JobId>();
-      m.stats.emplace_back(job, JobStats::Decode(in));
-    }
-    out.members.push_back(std::move(m));
+    out.members.push_back(MemberStatus::DecodeFrom(in));
   }
   const int64_t jobs = in.GetCount(8);
   for (int64_t i = 0; i < jobs && in.ok(); ++i) {

@@ -14,6 +14,7 @@
 #include "routing/membership/view.h"
 #include "runtime/agent/records/job_record.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/codec.h"
 #include "runtime/base/label.h"
 #include "runtime/base/value.h"
 #include "runtime/graph/job.h"
@@ -84,6 +85,10 @@ struct MemberStatus {
   std::string cause;  // of its end
   // Stats that an agent that left has published of its last jobs.
   std::vector<std::pair<JobId, JobStats>> stats;
+
+  void EncodeTo(Encoder& encoder) const;
+  // A malformed one marks the decoder as failed.
+  static MemberStatus DecodeFrom(Decoder& decoder);
 };
 
 // LinkStatus: the way from the agent that answers to another one, as its own

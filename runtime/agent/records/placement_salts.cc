@@ -18,14 +18,12 @@ namespace {
 
 constexpr absl::string_view kHomesPrefix = "homes/";
 
-bool IsRunning(const RecordSet::Map& records, const Digest& job) {
-  const std::string prefix = JobRecord::KeyPrefix(job);
-  for (auto it = records.lower_bound(prefix);
-       it != records.end() && absl::StartsWith(it->first, prefix); ++it) {
-    const auto record = JobRecord::Decode(it->second.bytes);
-    if (record.ok() && record->state == JobState::kRunning) return true;
-  }
-  return false;
+bool IsRunning(const RecordSet& records, const Digest& job) {
+  const auto kept = records.StartingWith(JobRecord::KeyPrefix(job));
+  return std::any_of(kept.begin(), kept.end(), [](const KeptRecord* one) {
+    const auto record = JobRecord::Decode(one->bytes());
+    return record.ok() && record->state == JobState::kRunning;
+  });
 }
 
 // Stages of a job that a layout is to be even in.
@@ -103,16 +101,16 @@ absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes) {
   return out;
 }
 
-std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
+std::shared_ptr<const KeySalts> SaltsOf(const RecordSet& records,
                                         const Digest& job) {
-  const auto known = records.find(HomesKey(job));
-  if (known == records.end()) return nullptr;
-  auto salts = DecodeSalts(known->second.bytes);
+  const KeptRecord* known = records.Find(HomesKey(job));
+  if (known == nullptr) return nullptr;
+  auto salts = DecodeSalts(known->bytes());
   if (!salts.ok()) return nullptr;
   return std::make_shared<const KeySalts>(*std::move(salts));
 }
 
-std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
+std::optional<GossipRecord> ProposeSalts(const RecordSet& records,
                                          const JobRecord& record,
                                          const Job& job,
                                          std::vector<PlacementMember> members) {
@@ -128,21 +126,20 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
   if (NameHosts(job.program, members, salts, loads)) {
     salts = BalancedSalts(members, replicas, std::move(loads));
   }
-  const auto known = records.find(HomesKey(record.hash));
-  // An earlier run of the job was among others.
-  const bool is_known = known != records.end();
-  if (salts.empty() && !is_known) return std::nullopt;
-  return GossipRecord{.version = is_known ? known->second.version + 1 : 0,
+  // Of an earlier run of the job, which was among others.
+  const KeptRecord* known = records.Find(HomesKey(record.hash));
+  if (salts.empty() && known == nullptr) return std::nullopt;
+  return GossipRecord{.version = known == nullptr ? 0 : known->version() + 1,
                       .bytes = EncodeSalts(salts)};
 }
 
-std::optional<GossipRecord> ForgottenSalts(const RecordSet::Map& records,
+std::optional<GossipRecord> ForgottenSalts(const RecordSet& records,
                                            const Digest& job) {
-  const auto known = records.find(HomesKey(job));
-  if (known == records.end() || IsRunning(records, job)) return std::nullopt;
+  const KeptRecord* known = records.Find(HomesKey(job));
+  if (known == nullptr || IsRunning(records, job)) return std::nullopt;
   Bytes none = EncodeSalts({});
-  if (known->second.bytes == none.view()) return std::nullopt;
-  return GossipRecord{.version = known->second.version + 1,
+  if (known->bytes() == none.view()) return std::nullopt;
+  return GossipRecord{.version = known->version() + 1,
                       .bytes = std::move(none)};
 }
 

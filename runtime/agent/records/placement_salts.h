@@ -33,12 +33,12 @@ Bytes EncodeSalts(const KeySalts& salts);
 absl::StatusOr<KeySalts> DecodeSalts(absl::string_view bytes);
 
 // The salts of `job` in `records`; null if there are none.
-std::shared_ptr<const KeySalts> SaltsOf(const RecordSet::Map& records,
+std::shared_ptr<const KeySalts> SaltsOf(const RecordSet& records,
                                         const Digest& job);
 
 // The record for a job that begins among `members`: none if it runs already, as
 // far as `records` say, or if no key needs a salt.
-std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
+std::optional<GossipRecord> ProposeSalts(const RecordSet& records,
                                          const JobRecord& record,
                                          const Job& job,
                                          std::vector<PlacementMember> members);
@@ -46,7 +46,7 @@ std::optional<GossipRecord> ProposeSalts(const RecordSet::Map& records,
 // The record in place of that of a job that is forgotten: it takes a few bytes,
 // for ever, as records never go. None if there is nothing to forget, or the job
 // runs again.
-std::optional<GossipRecord> ForgottenSalts(const RecordSet::Map& records,
+std::optional<GossipRecord> ForgottenSalts(const RecordSet& records,
                                            const Digest& job);
 
 }  // namespace dogged

@@ -42,13 +42,11 @@ bool IsTroubleKey(absl::string_view key) {
   return absl::StartsWith(key, kTroublePrefix);
 }
 
-Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,
+Troubles TroublesOf(const RecordSet& records, const Digest& job,
                     absl::Span<const SubmissionId> running) {
   Troubles out;
-  const std::string prefix = TroublePrefix(job);
-  for (auto it = records.lower_bound(prefix);
-       it != records.end() && absl::StartsWith(it->first, prefix); ++it) {
-    auto trouble = Trouble::Decode(it->second.bytes);
+  for (const KeptRecord* record : records.StartingWith(TroublePrefix(job))) {
+    auto trouble = Trouble::Decode(record->bytes());
     if (!trouble.ok()) continue;
     const auto runs = [&](SubmissionId submission) {
       return std::find(running.begin(), running.end(), submission) !=

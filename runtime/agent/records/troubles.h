@@ -37,7 +37,7 @@ bool IsTroubleKey(absl::string_view key);
 
 // Troubles on `job` in `records` that count while the submissions `running`
 // run.
-Troubles TroublesOf(const RecordSet::Map& records, const Digest& job,
+Troubles TroublesOf(const RecordSet& records, const Digest& job,
                     absl::Span<const SubmissionId> running);
 
 // The members that are to run a job, out of `members` that could: those without
