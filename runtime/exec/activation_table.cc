@@ -164,15 +164,13 @@ std::unique_ptr<Activation> ActivationTable::Remove(const Task& task) {
   return stripe.RemoveAt(slot);
 }
 
-std::vector<int> ActivationTable::MissingUses(const Task& task) const {
-  const std::optional<Activation> record = Find(task);
-  std::vector<int> missing;
-  relations_.ForEachRequired(task, [&](int use, const Label&) {
-    if (!record.has_value() || record->inputs[use].IsNone()) {
-      missing.push_back(use);
-    }
-  });
-  return missing;
+bool ActivationTable::IsMarked(const Task& task, int use) const {
+  const uint64_t hash = HashOf(task);
+  const Stripe& stripe = StripeOf(hash);
+  const std::lock_guard lock(stripe.mutex);
+  if (stripe.count == 0) return false;
+  const Slot& slot = stripe.slots[stripe.Locate(hash, task)];
+  return slot.record != nullptr && !slot.record->inputs[use].IsNone();
 }
 
 bool ActivationTable::ForEach(

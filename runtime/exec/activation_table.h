@@ -70,8 +70,8 @@ class ActivationTable {
   std::optional<Activation> Find(const Task& task) const;
   // Takes the record of `task` out; null if it has none.
   std::unique_ptr<Activation> Remove(const Task& task);
-  // The uses that `task` requires and that are not marked, ascending.
-  std::vector<int> MissingUses(const Task& task) const;
+  // `task` has a mark for `use`.
+  bool IsMarked(const Task& task, int use) const;
   // Calls `visit` for every record until it returns false; then returns false
   // itself. The callback must not call the table: collect, then act.
   bool ForEach(absl::FunctionRef<bool(const Activation&)> visit) const;

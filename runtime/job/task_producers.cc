@@ -1,8 +1,6 @@
 #include "runtime/job/task_producers.h"
 
-#include <algorithm>
 #include <optional>
-#include <vector>
 
 namespace dogged {
 
@@ -29,9 +27,7 @@ bool TaskProducers::IsLacked(const Label& label) const {
     if (!tasks_.IsDemanded(task) &&
         (!labels_.places.IsMine(task) || tasks_.IsDone(task)))
       return true;
-    if (tasks_.IsComplete(task)) return true;
-    const std::vector<int> missing = tasks_.activations().MissingUses(task);
-    return std::find(missing.begin(), missing.end(), use) == missing.end();
+    return !tasks_.IsMissing(task, use);
   };
   return !job_.relations.ForEachConsumer(label, needs_nothing);
 }

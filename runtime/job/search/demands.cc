@@ -70,8 +70,8 @@ bool Demands::IsAwaited(const Label& label) const {
   const LabelEntry* entry = labels_.shard.Find(label);
   if (entry != nullptr && !entry->waiters.empty()) return true;
   if (job_.goal.rounds.IsResult(label)) return true;
-  return !job_.relations.ForEachConsumer(label, [&](const Task& task, int) {
-    return !tasks_.IsDemanded(task) || !tasks_.IsMissing(task, label);
+  return !job_.relations.ForEachConsumer(label, [&](const Task& task, int use) {
+    return !tasks_.IsDemanded(task) || !tasks_.IsMissing(task, use);
   });
 }
 
@@ -168,7 +168,6 @@ void Demands::DemandInputs(const Pass& pass, const Task& task, int32_t depth,
   demanded_task.next_check = pass.now + demanded_task.interval;
   tasks_.demanded().Put(task, demanded_task);
 
-  const std::vector<int> missing = tasks_.activations().MissingUses(task);
   struct AtHand {
     int use;
     Value value;
@@ -177,9 +176,7 @@ void Demands::DemandInputs(const Pass& pass, const Task& task, int32_t depth,
   std::vector<Label> lacking;
   bool settled = false;
   job_.relations.ForEachRequired(task, [&](int use, const Label& label) {
-    if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
-      return;
-    }
+    if (tasks_.activations().IsMarked(task, use)) return;
     if (Value value = labels_.ValueAtHand(label); !value.IsNone()) {
       at_hand.push_back({use, std::move(value)});
     } else if (labels_.places.IsHome(label) && !demanded_task.certain &&
@@ -230,12 +227,9 @@ void Demands::FetchInputs(const Task& task, AgentId coming_from, Outbox& out) {
     tasks_.StartLeaf(task);
     return;
   }
-  const std::vector<int> missing = tasks_.activations().MissingUses(task);
   std::vector<std::pair<int, Value>> at_hand;
   job_.relations.ForEachRequired(task, [&](int use, const Label& label) {
-    if (std::find(missing.begin(), missing.end(), use) == missing.end()) {
-      return;
-    }
+    if (tasks_.activations().IsMarked(task, use)) return;
     if (Value value = labels_.ValueAtHand(label); !value.IsNone()) {
       at_hand.emplace_back(use, std::move(value));
       return;

@@ -18,7 +18,7 @@ bool TaskReaders::Tell(const Label& label, const Value& value, bool asks,
     if (!value.IsNone()) {
       tasks_.MarkInput(task, use, value);
     } else if (asks && !lacks) {
-      lacks = tasks_.IsMissing(task, label);
+      lacks = tasks_.IsMissing(task, use);
     }
     return true;
   });

@@ -57,12 +57,9 @@ bool TaskTable::IsComplete(const Task& task) const {
 }
 
 bool TaskTable::IsMissing(const Task& task, const Label& label) const {
-  if (IsComplete(task)) return false;
-  const std::vector<int> missing = activations_.MissingUses(task);
   bool found = false;
   job_.relations.ForEachRequired(task, [&](int use, const Label& required) {
-    found |= required == label &&
-             std::find(missing.begin(), missing.end(), use) != missing.end();
+    found |= required == label && IsMissing(task, use);
   });
   return found;
 }

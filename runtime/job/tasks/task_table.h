@@ -57,8 +57,11 @@ class TaskTable {
   bool IsDemanded(const Task& task) const;
   bool IsInFlight(const Task& task) const { return in_flight_.contains(task); }
   bool IsComplete(const Task& task) const;  // all its inputs are at hand
-  // It waits, and for this label.
+  // It waits, and for this label, or the label of this use.
   bool IsMissing(const Task& task, const Label& label) const;
+  bool IsMissing(const Task& task, int use) const {
+    return !IsComplete(task) && !activations_.IsMarked(task, use);
+  }
   // The former home of `task` may still run it.
   bool IsHeld(const Task& task) const;
   bool HasInFlight() const { return !in_flight_.empty(); }
