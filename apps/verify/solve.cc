@@ -134,18 +134,19 @@ absl::StatusOr<SolveVerdict> VerifySolve(
                           MatrixOf(rest), 0, MutableMatrixOf(gradient));
   out.error =
       NormOf(gradient.span<double>()) / unit / (norm_a * norm_x + norm_b);
+  out.left = NormOf(rest.span<double>()) / (norm_a * norm_x);
   return out;
 }
 
 absl::StatusOr<double> ConditionOfSolve(const Job& job) {
   const Relations relations(job.program);
   const std::optional<Solve> solve = SolveOf(relations);
-  if (!solve.has_value() || solve->is_least_squares) {
-    return absl::FailedPreconditionError("no square system is solved");
+  if (!solve.has_value()) {
+    return absl::FailedPreconditionError("the program does not solve");
   }
   DOGGED_ASSIGN_OR_RETURN(Value a, GivenMatrix(job, solve->a));
   const int64_t rows = RowCount(a);
-  if (ColumnCount(a) != rows) {
+  if (!solve->is_least_squares && ColumnCount(a) != rows) {
     return absl::InvalidArgumentError(
         absl::StrCat(solve->a, " is no square matrix"));
   }

@@ -19,6 +19,8 @@ struct SolveVerdict {
   // least squares ||A'(A X - B)||_F / (n ||A||_F (||A||_F ||X||_F + ||B||_F)
   // eps). Sound solutions stay below 1. NaN if one of them holds one.
   double error = 0;
+  // ||A X - B||_F / (||A||_F ||X||_F) of least squares: that which is left.
+  double left = 0;
 };
 
 // Judges the first result of `job`, whose elements are `solution()`, n x m, by
@@ -32,8 +34,8 @@ absl::StatusOr<SolveVerdict> VerifySolve(
     const Job& job, absl::FunctionRef<absl::StatusOr<Value>()> solution);
 
 // The condition, as by EstimateCondition(), of the matrix that `job` solves
-// with. Errors: kFailedPrecondition for another program, and for least squares;
-// kInvalidArgument if the matrix was not given as a square array.
+// with. Errors: kFailedPrecondition for another program; kInvalidArgument if
+// the matrix was not given as an array, square but for least squares.
 absl::StatusOr<double> ConditionOfSolve(const Job& job);
 
 }  // namespace dogged

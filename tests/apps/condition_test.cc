@@ -62,6 +62,45 @@ TEST(Condition, OfExchangedRowsIsTheSame) {
   ExpectWithin3(ConditionOf(6, across), 2.907e7);
 }
 
+TEST(Condition, OfATallMatrixIsThatOfItsColumns) {
+  const auto of_tall = [](int64_t rows, int64_t n,
+                          const std::function<double(int64_t, int64_t)>& at) {
+    EXPECT_TRUE(SetUpBlas().ok());
+    Value a = Value::Allocate(ElementType::kDouble, {rows, n});
+    const absl::Span<double> elements = a.mutable_span<double>();
+    for (int64_t k = 0; k < rows * n; ++k) elements[k] = at(k / n, k % n);
+    a.Seal();
+    return EstimateCondition(a);
+  };
+  // Of orthogonal columns, the lengths' ratio.
+  const double lengths = of_tall(50, 4, [](int64_t i, int64_t j) {
+    return i % 4 != j ? 0 : j == 2 ? 1e-7 : 1.0;
+  });
+  EXPECT_NEAR(lengths * 1e-7, 1, 0.1);
+  // Hilbert's of order 6, over and over: 1.495e7 in the 2-norm.
+  const double again =
+      of_tall(300, 6, [](int64_t i, int64_t j) { return Hilbert(i % 6, j); });
+  EXPECT_GT(again, 1.495e7 / 6);
+  EXPECT_LT(again, 1.495e7 * 6);
+  // A column that is a sum of others, and one of zeros.
+  EXPECT_GT(of_tall(200, 5,
+                    [](int64_t i, int64_t j) {
+                      const auto x = static_cast<double>(i);
+                      return j == 4   ? std::sin(x) + std::cos(x)
+                             : j == 3 ? std::sin(x)
+                             : j == 2
+                                 ? std::cos(x)
+                                 : std::sin(x * static_cast<double>(j + 2));
+                    }),
+            1e14);
+  EXPECT_TRUE(std::isinf(of_tall(9, 3, [](int64_t i, int64_t j) {
+    return j == 1 ? 0.0 : static_cast<double>(i + j * i * i + 1);
+  })));
+  EXPECT_TRUE(std::isnan(of_tall(9, 2, [](int64_t i, int64_t) {
+    return i == 5 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
+  })));
+}
+
 TEST(Condition, OfASingularMatrixIsInfinite) {
   EXPECT_TRUE(std::isinf(ConditionOf(
       5, [](int64_t i, int64_t j) { return i == 3 ? 0 : i + j * j; })));

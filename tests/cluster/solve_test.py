@@ -230,6 +230,16 @@ def case_condition():
             check("a small residual", re.search(r"= [0-9.e-]+\n", said), said)
             check(f"{program}, {element}: a warning", ("nearly singular" in said)
                   == bool(words) and words in said, said)
+        # Powers of nearly the same numbers, of condition 8e6. X of ones fits,
+        # but for rows in which A has zeros: what is left does not change X.
+        powers = [[(1 + i / 1e3) ** j for j in range(4)] for i in range(40)]
+        powers += [[0] * 4] * 10
+        for left, words in ((0, ""), (100, "digit of the solution")):
+            rest = [[sum(row) or left] for row in powers]
+            said = folder.run("least_squares", ["X"], {"A": powers, "B": rest},
+                              "--check")[1]
+            check(f"least squares, {left} left", ("nearly singular" in said)
+                  == bool(words) and words in said, said)
 
 
 def case_lapack():

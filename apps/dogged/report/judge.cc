@@ -71,26 +71,31 @@ void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
                verdict.unread.c_str());
 }
 
-// Warns where rounding of the matrix alone takes most digits of a solution of
-// that type.
-void SayCondition(double condition, ElementType type, RunReport& report) {
+// Warns where rounding of the matrix alone takes most digits of a solution. Of
+// least squares the condition counts twice as far as something is left over
+// (Bjorck 1996, Numerical Methods for Least Squares Problems, section 1.4).
+void SayCondition(double condition, const SolveVerdict& verdict,
+                  RunReport& report) {
   constexpr double kDigitsEnough = 3;
   if (std::isnan(condition)) return;
   report.condition = condition;
-  const double digits = -std::log10(condition * EpsilonOf(type));
+  const bool is_tall = verdict.is_least_squares;
+  const double counts = is_tall ? 1 + condition * verdict.left : 1;
+  const double digits =
+      -std::log10(condition * counts * EpsilonOf(verdict.type));
   if (digits >= kDigitsEnough) return;
   const auto sure = static_cast<int>(std::max(digits, 0.0));
   std::fprintf(
       stderr,
       "warning: the matrix is nearly singular, its condition is about %.0e: "
       "%s of the solution %s sure, however small the residual; to round the "
-      "matrix changes the rest. Are rows or columns of it sums of others, or "
+      "matrix changes the rest. Are %scolumns of it sums of others, or "
       "of far other sizes?\n",
       condition,
       sure == 0 ? "no digit"
                 : absl::StrCat("about ", sure, sure == 1 ? " digit" : " digits")
                       .c_str(),
-      sure > 1 ? "are" : "is");
+      sure > 1 ? "are" : "is", is_tall ? "" : "rows or ");
 }
 
 // False for a program that solves nothing.
@@ -115,7 +120,7 @@ bool JudgeSolve(const Job& job, dsl::ResultViews& views, RunReport& report) {
   const auto condition = VerdictOf<double>(
       [&](bool) { return ConditionOfSolve(job); }, /*threads=*/1);
   if (condition.ok()) {
-    SayCondition(*condition, verdict->type, report);
+    SayCondition(*condition, *verdict, report);
   } else if (absl::IsResourceExhausted(condition.status())) {
     std::fprintf(stderr, "the matrix's condition is not estimated: %s\n",
                  std::string(condition.status().message()).c_str());
