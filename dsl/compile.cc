@@ -139,18 +139,20 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
   return out;
 }
 
-// A parameter is left that has no value but the one that a shape would give.
-bool AwaitsShapes(const ast::Program& tree, const CheckOptions& check) {
-  return std::any_of(tree.parameters.begin(), tree.parameters.end(),
-                     [&check](const ast::Parameter& parameter) {
-                       const auto is_it = [&parameter](const auto& given) {
-                         return given.first == parameter.name.text;
-                       };
-                       return !parameter.from.empty() &&
-                              !parameter.value.has_value() &&
-                              std::none_of(check.parameters.begin(),
-                                           check.parameters.end(), is_it);
-                     });
+// A parameter that has no value but the one that a shape would give; null if
+// there is none.
+const ast::Parameter* FindAwaiting(const ast::Program& tree,
+                                   const CheckOptions& check) {
+  for (const ast::Parameter& parameter : tree.parameters) {
+    const auto is_it = [&parameter](const auto& given) {
+      return given.first == parameter.name.text;
+    };
+    if (!parameter.from.empty() && !parameter.value.has_value() &&
+        std::none_of(check.parameters.begin(), check.parameters.end(), is_it)) {
+      return &parameter;
+    }
+  }
+  return nullptr;
 }
 
 // Inputs that the program does not make itself.
@@ -165,6 +167,17 @@ std::vector<ProgramFacts::Input> InputsWanted(const ast::Program& tree) {
     }
   }
   return out;
+}
+
+// All that tasks make are blocks: they are tiles, of the program's own.
+bool HasOwnTiles(const PointProgram& points) {
+  return std::all_of(
+      points.classes.begin(), points.classes.end(), [&](const PointClass& c) {
+        return std::all_of(c.creates.begin(), c.creates.end(),
+                           [&points](const Create& create) {
+                             return points.arrays[create.array].block_rank > 0;
+                           });
+      });
 }
 
 // Lowers `points` in the way that `options` ask for, or the best that there is,
@@ -219,6 +232,7 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
     if (!absl::IsUnimplemented(chunks.status())) return chunks;
     absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
   }
+  if (HasOwnTiles(points)) how = std::string(kOwnTiles);
   return program;
 }
 
@@ -269,12 +283,17 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   for (const TakenParameter& one : facts.taken) {
     check.parameters.emplace_back(one.name, absl::StrCat(one.value));
   }
-  if (options.may_lack_inputs && AwaitsShapes(tree, check)) {
+  const ast::Parameter* awaiting = FindAwaiting(tree, check);
+  if (options.may_lack_inputs && awaiting != nullptr) {
     CheckGivenParameters(tree, check.parameters, diagnostics);
     if (diagnostics.HasErrors()) return wrong;
     facts.awaited = InputsWanted(tree);
+    const std::string& array = awaiting->from.front().text;
     return absl::FailedPreconditionError(absl::StrCat(
-        options.file, " takes parameters from the shapes of its inputs"));
+        options.file, " takes ", awaiting->name.text, " from the shape of ",
+        array, ": give it,  ", InputWords(options.given_by, array, "FILE.npy"),
+        ",  or  ",
+        ParameterWords(options.given_by, awaiting->name.text, "NUMBER")));
   }
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
@@ -324,7 +343,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   }
   job.source = WithoutFiles(whole_text, tree);
   job.parameters = check.parameters;
-  facts.footprint = absl::StartsWith(how, kPointByPoint)
+  facts.footprint = absl::StartsWith(how, kPointByPoint) || how == kOwnTiles
                         ? PointFootprintOf(points)
                         : FootprintOf(points);
   facts.footprint.results += HeldBeyondResults(job.program);

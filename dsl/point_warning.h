@@ -14,6 +14,10 @@ namespace dogged::dsl {
 
 // Job::lowering of a program begins with this if each point is a task.
 inline constexpr absl::string_view kPointByPoint = "point by point";
+// It is this if tasks are blocks, as the program cuts its arrays: then each is
+// a task too.
+inline constexpr absl::string_view kOwnTiles =
+    "a task for each block, as the program cuts them";
 // The reason why its loop nests have no tiles stands behind this.
 inline constexpr absl::string_view kNoLoopNest = "; no loop nest in tiles: ";
 

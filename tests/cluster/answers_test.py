@@ -89,6 +89,11 @@ def case_wrong(folder):
         check("diagnostics", out["diagnostics"][0]["severity"] == "error", out)
     out = answer(0, "check", HEAT)
     check("check", out["program"] == "heat1d" and out["tasks"] > 0, out)
+    # Tiles of a program's own are what it means, and lack nothing.
+    for name in ("cholesky/cholesky", "lu/lu", "qr/qr", "solve/lu_solve"):
+        out = answer(0, "check", os.path.join(SOURCE, "apps", name + ".dog"))
+        check(name, out["lowering"] ==
+              "a task for each block, as the program cuts them", out)
 
 
 def case_forms(folder):
