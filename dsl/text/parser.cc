@@ -397,6 +397,18 @@ class Parser : private ReferenceParser {
                   : kOrderOfTask);
   }
 
+  // Says so where code begins without the word for it: as  n = ...,  or behind
+  // another language's word.
+  void CodeInPlaceOf(const ast::Ref& ref) {
+    if (failed() || !ref.index.empty()) return;
+    const bool is_set = At("=") || (AtName() && Peek(1).Is("="));
+    const bool is_misspelt = !DidYouMean(ref.array.text, Clauses()).empty();
+    if (!is_set || is_misspelt) return;
+    FailAt(ref.range,
+           absl::StrCat("expected 'code', found '", ref.array.text, "'"))
+        .Help("what a task computes stands between 'code' and 'end code'");
+  }
+
   void Uses(ast::Task& out) {
     do {
       ast::Use use;
@@ -407,6 +419,7 @@ class Parser : private ReferenceParser {
         Fail("a condition begins with 'where'")
             .Help("as in  u(x-1)(t) as w where x > 0 else 0");
       }
+      CodeInPlaceOf(use.ref);
       use.name = TakeAs(use.ref);
       if (Accept("where")) use.where = Expression();
       if (Accept("else")) use.else_value = Expression();
