@@ -7,7 +7,7 @@ from fleet import AFTERWARDS, Wrong, program
 OWN_NETWORK = True
 # Some tens of seconds on two processors: a link that is down is noticed after
 # some seconds, whatever the job.
-JOBS = [program("heat2d", "N=4096", "T=4000"),
+JOBS = [program("heat2d", "N=4096", "T=3000"),
         program("cholesky", "N=12288", "NB=256")]
 LIMIT = 300   # seconds for the job with the link down
 DOWN = 60     # seconds for which it is down at least
