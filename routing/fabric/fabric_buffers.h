@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "runtime/base/bytes.h"
 
 namespace dogged {
@@ -58,6 +59,11 @@ class BufferPool {
     return Bytes(std::move(owner),
                  absl::string_view(bytes, static_cast<size_t>(size)));
   }
+  // A message longer than what agents at rest tell one another has come. By
+  // the transport's thread, as IsAtRest().
+  void NoteLong(absl::Time now) { long_at_ = now; }
+  // None has for a while, by any connection.
+  bool IsAtRest(absl::Time now) const { return now - long_at_ >= kRest; }
   // Returns memory that is kept for messages to come.
   void Trim() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -79,10 +85,12 @@ class BufferPool {
  private:
   // Fresh memory costs more than to fill it, so some is kept.
   static constexpr int kFreeMax = 8;
+  static constexpr absl::Duration kRest = absl::Seconds(1);
 
   const int64_t buffer_bytes_;
   std::mutex mutex_;
   std::vector<Buffer> free_;
+  absl::Time long_at_ = absl::InfinitePast();
 };
 
 }  // namespace dogged

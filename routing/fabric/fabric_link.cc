@@ -13,9 +13,7 @@ namespace dogged {
 namespace {
 
 constexpr uint32_t kLinkMagic = 0x47474f44;
-// So many messages in a row of at most so many bytes are what agents at rest
-// tell one another.
-constexpr int kSmallMessages = 16;
+// Agents at rest tell one another no more.
 constexpr int64_t kSmallBytes = 16 << 10;
 
 static_assert(sizeof(fi_context2) <= sizeof(FabricOperation::context));
@@ -80,7 +78,7 @@ ssize_t FabricLink::Receive(BufferPool& pool) {
 }
 
 FabricLink::Completed FabricLink::Complete(
-    const FabricOperation* operation, int64_t bytes,
+    absl::Time now, const FabricOperation* operation, int64_t bytes,
     const std::shared_ptr<BufferPool>& pool) {
   --operation_count_;
   Completed completed;
@@ -101,7 +99,7 @@ FabricLink::Completed FabricLink::Complete(
     return completed;
   }
   buffer_.filled = std::max(buffer_.filled, length);
-  small_count_ = length <= kSmallBytes ? small_count_ + 1 : 0;
+  if (length > kSmallBytes) pool->NoteLong(now);
   // A short message is copied, so that it does not hold a long buffer.
   if (length < pool->buffer_bytes() / 4) {
     completed.message =
@@ -109,8 +107,7 @@ FabricLink::Completed FabricLink::Complete(
   } else {
     completed.message = BufferPool::Wrap(pool, std::move(buffer_), length);
   }
-  if (small_count_ == kSmallMessages) {
-    small_count_ = 0;
+  if (pool->IsAtRest(now)) {
     pool->Trim();
     if (buffer_.filled > kSmallBytes) BufferPool::ReturnPages(buffer_);
   }

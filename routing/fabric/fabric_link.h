@@ -5,8 +5,8 @@
 // of any length; the provider leaves bytes to TCP until there is one. A long
 // message keeps the buffer that it came to, a short one is copied: on the way
 // no other copy is made. Pages of a buffer are taken as bytes fill them, and
-// returned when only small messages have come for a while: else each connection
-// of an agent at rest would hold the longest message that it has carried.
+// returned once only small messages come: else each connection of an agent at
+// rest would hold the longest message that it has carried.
 #ifndef DOGGED_ROUTING_FABRIC_FABRIC_LINK_H_
 #define DOGGED_ROUTING_FABRIC_FABRIC_LINK_H_
 
@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "routing/fabric/fabric_buffers.h"
 #include "routing/fabric/fabric_domain.h"
 #include "runtime/base/bytes.h"
@@ -79,8 +80,8 @@ class FabricLink {
   ssize_t Receive(BufferPool& pool);
   // Takes back `operation`, which has moved `bytes`; posts the next receive
   // after a message.
-  Completed Complete(const FabricOperation* operation, int64_t bytes,
-                     const std::shared_ptr<BufferPool>& pool);
+  Completed Complete(absl::Time now, const FabricOperation* operation,
+                     int64_t bytes, const std::shared_ptr<BufferPool>& pool);
   // Takes back an operation that failed.
   void NoteFailed() { --operation_count_; }
 
@@ -108,7 +109,6 @@ class FabricLink {
   FabricOperation receiving_;
   std::array<char, kHeadBytes> head_{};
   BufferPool::Buffer buffer_;
-  int small_count_ = 0;  // messages in a row
 };
 
 }  // namespace dogged

@@ -655,7 +655,7 @@ void LibfabricTransport::Complete(const fi_cq_msg_entry& entry,
   const auto* operation = static_cast<FabricOperation*>(entry.op_context);
   FabricLink* const link = operation->link;
   FabricLink::Completed completed =
-      link->Complete(operation, static_cast<int64_t>(entry.len), pool_);
+      link->Complete(Now(), operation, static_cast<int64_t>(entry.len), pool_);
   if (completed.sent_bytes.has_value()) {
     const auto it = peers_.find(link->peer());
     if (it != peers_.end()) it->second.bytes -= *completed.sent_bytes;
