@@ -169,13 +169,16 @@ std::vector<ProgramFacts::Input> InputsWanted(const ast::Program& tree) {
   return out;
 }
 
-// All that tasks make are blocks: they are tiles, of the program's own.
+// All that tasks make are blocks: they are tiles, of the program's own. A
+// vector of a point is none.
 bool HasOwnTiles(const PointProgram& points) {
+  constexpr int64_t kPointElementsMax = 8;
   return std::all_of(
       points.classes.begin(), points.classes.end(), [&](const PointClass& c) {
         return std::all_of(c.creates.begin(), c.creates.end(),
                            [&points](const Create& create) {
-                             return points.arrays[create.array].block_rank > 0;
+                             return points.arrays[create.array].elements >
+                                    kPointElementsMax;
                            });
       });
 }

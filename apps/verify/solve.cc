@@ -134,7 +134,8 @@ absl::StatusOr<SolveVerdict> VerifySolve(
                           MatrixOf(rest), 0, MutableMatrixOf(gradient));
   out.error =
       NormOf(gradient.span<double>()) / unit / (norm_a * norm_x + norm_b);
-  out.left = NormOf(rest.span<double>()) / (norm_a * norm_x);
+  const double left = NormOf(rest.span<double>());
+  out.left = left == 0 ? 0 : left / (norm_a * norm_x);
   return out;
 }
 
@@ -146,9 +147,10 @@ absl::StatusOr<double> ConditionOfSolve(const Job& job) {
   }
   DOGGED_ASSIGN_OR_RETURN(Value a, GivenMatrix(job, solve->a));
   const int64_t rows = RowCount(a);
-  if (!solve->is_least_squares && ColumnCount(a) != rows) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(solve->a, " is no square matrix"));
+  if (rows < ColumnCount(a) ||
+      (rows > ColumnCount(a) && !solve->is_least_squares)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        solve->a, " is no square matrix, nor a tall one of least squares"));
   }
   if (solve->is_symmetric) {
     a = TakeOrCopy(a);

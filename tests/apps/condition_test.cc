@@ -13,14 +13,19 @@
 namespace dogged {
 namespace {
 
-double ConditionOf(int64_t n,
+double ConditionOf(int64_t rows, int64_t n,
                    const std::function<double(int64_t, int64_t)>& element) {
   EXPECT_TRUE(SetUpBlas().ok());
-  Value a = Value::Allocate(ElementType::kDouble, {n, n});
+  Value a = Value::Allocate(ElementType::kDouble, {rows, n});
   const absl::Span<double> elements = a.mutable_span<double>();
-  for (int64_t k = 0; k < n * n; ++k) elements[k] = element(k / n, k % n);
+  for (int64_t k = 0; k < rows * n; ++k) elements[k] = element(k / n, k % n);
   a.Seal();
   return EstimateCondition(a);
+}
+
+double ConditionOf(int64_t n,
+                   const std::function<double(int64_t, int64_t)>& element) {
+  return ConditionOf(n, n, element);
 }
 
 double Hilbert(int64_t i, int64_t j) {
@@ -63,40 +68,31 @@ TEST(Condition, OfExchangedRowsIsTheSame) {
 }
 
 TEST(Condition, OfATallMatrixIsThatOfItsColumns) {
-  const auto of_tall = [](int64_t rows, int64_t n,
-                          const std::function<double(int64_t, int64_t)>& at) {
-    EXPECT_TRUE(SetUpBlas().ok());
-    Value a = Value::Allocate(ElementType::kDouble, {rows, n});
-    const absl::Span<double> elements = a.mutable_span<double>();
-    for (int64_t k = 0; k < rows * n; ++k) elements[k] = at(k / n, k % n);
-    a.Seal();
-    return EstimateCondition(a);
-  };
   // Of orthogonal columns, the lengths' ratio.
-  const double lengths = of_tall(50, 4, [](int64_t i, int64_t j) {
+  const double lengths = ConditionOf(50, 4, [](int64_t i, int64_t j) {
     return i % 4 != j ? 0 : j == 2 ? 1e-7 : 1.0;
   });
   EXPECT_NEAR(lengths * 1e-7, 1, 0.1);
   // Hilbert's of order 6, over and over: 1.495e7 in the 2-norm.
-  const double again =
-      of_tall(300, 6, [](int64_t i, int64_t j) { return Hilbert(i % 6, j); });
+  const double again = ConditionOf(
+      300, 6, [](int64_t i, int64_t j) { return Hilbert(i % 6, j); });
   EXPECT_GT(again, 1.495e7 / 6);
   EXPECT_LT(again, 1.495e7 * 6);
   // A column that is a sum of others, and one of zeros.
-  EXPECT_GT(of_tall(200, 5,
-                    [](int64_t i, int64_t j) {
-                      const auto x = static_cast<double>(i);
-                      return j == 4   ? std::sin(x) + std::cos(x)
-                             : j == 3 ? std::sin(x)
-                             : j == 2
-                                 ? std::cos(x)
-                                 : std::sin(x * static_cast<double>(j + 2));
-                    }),
+  EXPECT_GT(ConditionOf(200, 5,
+                        [](int64_t i, int64_t j) {
+                          const auto x = static_cast<double>(i);
+                          return j == 4   ? std::sin(x) + std::cos(x)
+                                 : j == 3 ? std::sin(x)
+                                 : j == 2
+                                     ? std::cos(x)
+                                     : std::sin(x * static_cast<double>(j + 2));
+                        }),
             1e14);
-  EXPECT_TRUE(std::isinf(of_tall(9, 3, [](int64_t i, int64_t j) {
+  EXPECT_TRUE(std::isinf(ConditionOf(9, 3, [](int64_t i, int64_t j) {
     return j == 1 ? 0.0 : static_cast<double>(i + j * i * i + 1);
   })));
-  EXPECT_TRUE(std::isnan(of_tall(9, 2, [](int64_t i, int64_t) {
+  EXPECT_TRUE(std::isnan(ConditionOf(9, 2, [](int64_t i, int64_t) {
     return i == 5 ? std::numeric_limits<double>::quiet_NaN() : 1.0;
   })));
 }

@@ -20,6 +20,16 @@ from standing import Standing
 
 DOGGED, SOURCE = (os.path.abspath(path) for path in sys.argv[1:3])
 CASE = sys.argv[3]
+# A vector for each point.
+VECTORS = """kernel general(out a, row, column)
+array v(i = 0:9) : double [1, 3]
+task make
+  creates v(i) as n
+  for i = 0:9
+  call general(n, i, 0)
+end task
+result v(:)
+"""
 HEAT = os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog")
 CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
 WRONG = """\
@@ -94,6 +104,11 @@ def case_wrong(folder):
         out = answer(0, "check", os.path.join(SOURCE, "apps", name + ".dog"))
         check(name, out["lowering"] ==
               "a task for each block, as the program cuts them", out)
+    path = os.path.join(folder, "vectors.dog")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(VECTORS)
+    out = answer(0, "check", path)
+    check("vectors", out["lowering"].startswith("point by point: "), out)
 
 
 def case_forms(folder):

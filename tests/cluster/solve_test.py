@@ -240,6 +240,9 @@ def case_condition():
                               "--check")[1]
             check(f"least squares, {left} left", ("nearly singular" in said)
                   == bool(words) and words in said, said)
+        said = folder.run("least_squares", ["X"], {"A": powers,
+                          "B": [[0] for _ in powers]}, "--check")[1]
+        check("nothing is left of nothing", "nearly singular" not in said, said)
 
 
 def case_lapack():

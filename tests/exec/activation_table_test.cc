@@ -44,10 +44,6 @@ void Shuffle(std::vector<Mark>& marks, Rng& rng) {
 
 class ActivationTableTest : public testing::Test {
  protected:
-  const Program program_ = Stencil(kPoints, kSteps, kSteps, kPoints - 1);
-  const Relations relations_{program_};
-  ActivationTable table_{relations_};
-  ActivationPool pool_;
   // Uses that `task` requires and that have no mark.
   std::vector<int> MissingUses(const Task& task) const {
     std::vector<int> missing;
@@ -57,6 +53,10 @@ class ActivationTableTest : public testing::Test {
     return missing;
   }
 
+  const Program program_ = Stencil(kPoints, kSteps, kSteps, kPoints - 1);
+  const Relations relations_{program_};
+  ActivationTable table_{relations_};
+  ActivationPool pool_;
   const Task inner_{.task_class = 0, .index = {5, 3}};
   const Task edge_{.task_class = 0, .index = {0, 3}};
 };

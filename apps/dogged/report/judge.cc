@@ -77,7 +77,7 @@ void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
 void SayCondition(double condition, const SolveVerdict& verdict,
                   RunReport& report) {
   constexpr double kDigitsEnough = 3;
-  if (std::isnan(condition)) return;
+  if (std::isnan(condition) || std::isnan(verdict.left)) return;
   report.condition = condition;
   const bool is_tall = verdict.is_least_squares;
   const double counts = is_tall ? 1 + condition * verdict.left : 1;
@@ -87,15 +87,16 @@ void SayCondition(double condition, const SolveVerdict& verdict,
   const auto sure = static_cast<int>(std::max(digits, 0.0));
   std::fprintf(
       stderr,
-      "warning: the matrix is nearly singular, its condition is about %.0e: "
-      "%s of the solution %s sure, however small the residual; to round the "
-      "matrix changes the rest. Are %scolumns of it sums of others, or "
-      "of far other sizes?\n",
+      "warning: the matrix is nearly singular, its condition is about %.0e%s: "
+      "%s of the solution %s sure%s; to round the matrix changes the rest. Are "
+      "%scolumns of it sums of others, or of far other sizes?\n",
       condition,
+      counts > 10 ? ", which counts twice where much of B is left over" : "",
       sure == 0 ? "no digit"
                 : absl::StrCat("about ", sure, sure == 1 ? " digit" : " digits")
                       .c_str(),
-      sure > 1 ? "are" : "is", is_tall ? "" : "rows or ");
+      sure > 1 ? "are" : "is", is_tall ? "" : ", however small the residual",
+      is_tall ? "" : "rows or ");
 }
 
 // False for a program that solves nothing.

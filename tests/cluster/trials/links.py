@@ -5,11 +5,11 @@ import time
 from fleet import AFTERWARDS, Wrong, program
 
 OWN_NETWORK = True
-# Some tens of seconds on two processors: a link that is down is noticed after
-# some seconds, whatever the job.
-JOBS = [program("heat2d", "N=4096", "T=3000"),
-        program("cholesky", "N=12288", "NB=256")]
-LIMIT = 300   # seconds for the job with the link down
+# About as long as the link is down, on two processors without another trial: a
+# link that is down is noticed after some seconds, whatever the job.
+JOBS = [program("heat2d", "N=4096", "T=12000"),
+        program("cholesky", "N=16384", "NB=256")]
+LIMIT = 600   # seconds for a job, also beside another trial
 DOWN = 60     # seconds for which it is down at least
 LARGE = 600   # bytes
 CLIENT = 3    # the host of clients
@@ -19,7 +19,7 @@ def during_a_job(trial, cut, mend, contact):
     """The same job first without and then with the cut."""
     job = trial.rng.choice(JOBS)
     client = trial.run(job, contact, CLIENT)
-    client.await_end()
+    client.await_end(LIMIT)
     without = time.monotonic() - client.began
     # Agents forget a job two seconds after its last client.
     trial.wait(5)
