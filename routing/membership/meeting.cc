@@ -37,11 +37,16 @@ bool MeetingSnapshot::IsKin(absl::FunctionRef<bool(AgentId)> known) const {
          std::any_of(named.facts.begin(), named.facts.end(), knows);
 }
 
-const Member* MeetingSnapshot::Sender() const {
+const MemberFact* MeetingSnapshot::FactOf(AgentId id) const {
   const auto it =
       std::find_if(news.facts.begin(), news.facts.end(),
-                   [this](const MemberFact& fact) { return fact.id == from; });
-  return it == news.facts.end() ? nullptr : &it->member;
+                   [id](const MemberFact& fact) { return fact.id == id; });
+  return it == news.facts.end() ? nullptr : &*it;
+}
+
+const Member* MeetingSnapshot::Sender() const {
+  const MemberFact* const fact = FactOf(from);
+  return fact == nullptr ? nullptr : &fact->member;
 }
 
 bool MeetingSnapshot::Outweighs(const View& ours) const {

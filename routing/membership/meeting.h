@@ -37,6 +37,7 @@ struct MeetingSnapshot {
   // One of the agents that the sender has heard of is in `known`.
   bool IsKin(absl::FunctionRef<bool(AgentId)> known) const;
   // Null if it does not say.
+  const MemberFact* FactOf(AgentId id) const;
   const Member* Sender() const;
   // Its side is larger than `ours`, or has the larger digest, and goes on where
   // the two can't become one.

@@ -18,6 +18,9 @@ namespace {
 // Every so many gossips, one goes to an agent that counts as dead.
 constexpr int64_t kDeadProbeShare = 2;
 
+// Why an agent that gives way counts as dead, if no other cause is known.
+constexpr absl::string_view kGoesOn = "the others go on without it";
+
 // First byte of a gossip.
 enum class GossipForm : uint8_t {
   kNews = 0,    // merge
@@ -596,6 +599,24 @@ bool Membership::Clashes(const GossipNews& theirs) const {
       });
 }
 
+Meeting Membership::Verdict(const MeetingSnapshot& theirs) const {
+  if (!Clashes(theirs.news)) return Meeting::kMerged;
+  // An agent that counts as dead among those that it takes for members (it was
+  // stopped, say, and knows of nothing since) is no side of its own, however
+  // many its view has: they are the others'.
+  const MemberFact* const self_there = theirs.FactOf(self_.id);
+  const bool lives_there =
+      self_there != nullptr && self_there->state == MemberState::kAlive;
+  const bool is_dead_there =
+      self_there != nullptr && self_there->state == MemberState::kDead;
+  if (view_->Contains(theirs.from)) {
+    if (is_dead_there) return Meeting::kWeGiveWay;
+    if (lives_there) return Meeting::kMerged;  // by gossip they would as well
+  }
+  if (lives_there && IsDead(theirs.from)) return Meeting::kTheyGiveWay;
+  return theirs.Outweighs(*view_) ? Meeting::kWeGiveWay : Meeting::kTheyGiveWay;
+}
+
 absl::Status Membership::CheckKin(const MeetingSnapshot& theirs) const {
   const bool is_free = options_.looks_for_others && view_->size() == 1;
   if (!theirs.is_for_kin || is_free) return absl::OkStatus();
@@ -655,14 +676,13 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   if (sender != nullptr) DOGGED_RETURN_IF_ERROR(CheckProtection(*sender));
   DOGGED_RETURN_IF_ERROR(CheckWires(theirs.news));
   Encoder answer;
-  if (Clashes(theirs.news)) {
-    const bool we_do = theirs.Outweighs(*view_);
-    if (we_do) {
-      GiveWay("a larger part of the cluster goes on",
-              sender == nullptr ? "" : sender->control_address);
-    }
-    answer.PutU8(static_cast<uint8_t>(we_do ? Meeting::kWeGiveWay
-                                            : Meeting::kTheyGiveWay));
+  const Meeting verdict = Verdict(theirs);
+  answer.PutU8(static_cast<uint8_t>(verdict));
+  if (verdict == Meeting::kTheyGiveWay) return answer.Take();
+  if (verdict == Meeting::kWeGiveWay) {
+    const MemberFact* const fact = theirs.FactOf(self_.id);
+    GiveWay(fact == nullptr || fact->cause.empty() ? kGoesOn : fact->cause,
+            sender == nullptr ? "" : sender->control_address);
     return answer.Take();
   }
   // Live agents become candidates, to be heard first; facts of ended agents are
@@ -678,7 +698,6 @@ absl::StatusOr<std::string> Membership::Admit(absl::Time now,
   for (MemberFact& fact : theirs.named.facts) AddCandidate(std::move(fact));
   GossipNews fresh;
   MergeNews(std::move(theirs.news), fresh);
-  answer.PutU8(static_cast<uint8_t>(Meeting::kMerged));
   answer.PutRaw(Snapshot());
   return answer.Take();
 }
@@ -694,7 +713,7 @@ absl::StatusOr<AgentId> Membership::Absorb(const Pass& pass,
   switch (static_cast<Meeting>(decoder.GetU8())) {
     case Meeting::kTheyGiveWay:
       if (!decoder.Finish("answer").ok()) return Malformed(answer);
-      GiveWay("a larger part of the cluster goes on", by);
+      GiveWay(kGoesOn, by);
       return AgentId();
     case Meeting::kWeGiveWay:
       if (!decoder.Finish("answer").ok()) return Malformed(answer);

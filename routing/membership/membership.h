@@ -228,6 +228,8 @@ class Membership {
   std::string AddressOf(AgentId id) const;
   // A live agent here counts as dead there, or the other way round.
   bool Clashes(const GossipNews& theirs) const;
+  // Which side gives way in a meeting, or that the two become one.
+  Meeting Verdict(const MeetingSnapshot& theirs) const;
   absl::Status CheckKin(const MeetingSnapshot& theirs) const;
   void AddCandidate(MemberFact fact);
   void Promote(AgentId id, Outbox& out);

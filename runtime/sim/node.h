@@ -4,10 +4,12 @@
 #define DOGGED_RUNTIME_SIM_NODE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "routing/membership/contacts.h"
@@ -42,6 +44,8 @@ struct SimNode {
   std::shared_ptr<const View> view;  // as of its last pass
   bool crashed = false;
   bool paused = false;
+  // What the system keeps for it meanwhile: connections that it is to answer.
+  std::vector<std::function<void()>> waiting;
   bool woken = false;  // an event that runs it is in the queue
   bool leaving = false;
   absl::Time told_to_leave;

@@ -1,6 +1,7 @@
 #include "runtime/sim/node_contacts.h"
 
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -63,23 +64,36 @@ void NodeContacts::Dial(SimNode& node, const std::string& address) {
   world_.queue.After(kConnectTime, [this, &node, caller, address, snapshot] {
     SimNode* callee = nodes_.At(address);
     const auto size = std::ssize(snapshot);
-    const bool connects =
-        callee != nullptr && !callee->paused &&
-        world_.network.Reaches(node.place, callee->place, size) &&
-        world_.network.Reaches(callee->place, node.place, size);
-    std::optional<std::string> answer;
-    if (connects) {
+    const auto has_ended = std::make_shared<bool>(false);
+    const auto end_after = [this, &node, caller, address, has_ended](
+                               absl::Duration time,
+                               const std::optional<std::string>& answer) {
+      world_.queue.After(time,
+                         [this, &node, caller, address, answer, has_ended] {
+                           if (std::exchange(*has_ended, true)) return;
+                           EndDial(node, caller, address, answer);
+                         });
+    };
+    // A port that nobody listens at refuses at once.
+    if (callee == nullptr) return end_after(kConnectTime, std::nullopt);
+    if (!world_.network.Reaches(node.place, callee->place, size) ||
+        !world_.network.Reaches(callee->place, node.place, size)) {
+      return end_after(kDialTimeMax, std::nullopt);
+    }
+    const auto answer = [this, callee, snapshot, end_after] {
+      if (callee->agent == nullptr) return;
       nodes_.Bill(*callee);
       auto admitted = callee->agent->Admit(world_.queue.now(), snapshot);
-      if (admitted.ok()) answer = *std::move(admitted);
       nodes_.Wake(*callee);
-    }
-    // A port that nobody listens at refuses at once.
-    const bool is_quick = connects || callee == nullptr;
-    world_.queue.After(is_quick ? kConnectTime : kDialTimeMax,
-                       [this, &node, caller, address, answer] {
-                         EndDial(node, caller, address, answer);
-                       });
+      end_after(kConnectTime, admitted.ok()
+                                  ? std::make_optional(*std::move(admitted))
+                                  : std::nullopt);
+    };
+    if (!callee->paused) return answer();
+    // The system takes the connection of a process that is stopped, which
+    // answers first of all as it goes on, though perhaps to nobody.
+    callee->waiting.push_back(answer);
+    end_after(kDialTimeMax, std::nullopt);
   });
 }
 

@@ -73,6 +73,7 @@ SimNode* NodeTable::At(absl::string_view address) const {
 void NodeTable::Continue(SimNode& node) {
   node.paused = false;
   node.woken = false;
+  for (const auto& answer : std::exchange(node.waiting, {})) answer();
   Wake(node);
 }
 

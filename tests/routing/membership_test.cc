@@ -333,6 +333,59 @@ TEST(Membership, TheSmallerSideOfAMeetingGivesWay) {
   }
 }
 
+// However large its view is, which has those that gave it up.
+TEST(Membership, AnAgentThatWasStoppedGivesWayToThoseThatGaveItUp) {
+  for (const bool stopped_asks : {false, true}) {
+    for (const uint64_t others : {1, 2, 5}) {
+      Network network(18);
+      const AgentId stopped = network.Add(100);
+      std::vector<AgentId> ids;
+      for (uint64_t i = 1; i <= others; ++i) {
+        ids.push_back(network.Add(i));
+        network.Join(ids.back(), stopped);
+      }
+      network.RunFor(absl::Seconds(2));
+      network.node(stopped).running = false;
+      network.RunFor(absl::Seconds(30));
+      ASSERT_TRUE(network.of(ids[0]).IsDead(stopped));
+      ASSERT_EQ(network.of(stopped).view()->size(), others + 1);
+      // It answers before it reads any message.
+      network.Join(stopped_asks ? stopped : ids[0],
+                   stopped_asks ? ids[0] : stopped);
+      EXPECT_TRUE(network.of(stopped).declared_dead());
+      const MembershipEvent& last = network.node(stopped).log.back();
+      EXPECT_EQ(last.kind, Kind::kDeclaredDead);
+      EXPECT_THAT(last.cause, testing::HasSubstr(stopped_asks ? "go on without"
+                                                              : "silent for"));
+      network.node(stopped).running = true;
+      network.RunFor(absl::Seconds(10));
+      for (const AgentId id : ids) {
+        EXPECT_FALSE(network.of(id).declared_dead());
+        EXPECT_EQ(network.of(id).view()->size(), others);
+      }
+    }
+  }
+}
+
+// Nobody gives way: the others hear of it by gossip as well.
+TEST(Membership, MembersOfWhichOneKnowsOfADeathMeetAsOneSide) {
+  for (const bool who_knows_asks : {false, true}) {
+    Network network(19);
+    const AgentId a = network.Add(1), b = network.Add(2), c = network.Add(3);
+    network.Join(b, a);
+    network.Join(c, a);
+    network.RunFor(absl::Seconds(2));
+    network.Kill(c);
+    Outbox unsent;
+    network.of(a).PeerDied({network.now, unsent}, c, "killed");
+    network.Join(who_knows_asks ? a : b, who_knows_asks ? b : a);
+    for (const AgentId id : {a, b}) {
+      EXPECT_FALSE(network.of(id).declared_dead());
+      EXPECT_EQ(network.of(id).view()->size(), 2);
+    }
+  }
+}
+
 // A suspicion that was young when the agent was stopped is young afterwards.
 TEST(Membership, TimeWhileStoppedDoesNotCount) {
   Network network(10);

@@ -70,7 +70,10 @@ AgentLoop::End AgentLoop::Run() {
   while (true) {
     if (IsControlDue(ports_.clock.Now())) HandleControl(ports_.clock.Now());
     RunPass();
-    if (agent_.declared_dead()) return End::kDeclaredDead;
+    if (agent_.declared_dead()) {
+      LogEvents();  // a meeting at the control port may be the cause
+      return End::kDeclaredDead;
+    }
     if (agent_.IsGone()) return End::kLeft;
     if (has_news_ || (agent_.ExpectsMore() && LookOut())) continue;
     if (PrepareToSleep()) Sleep(turn);
