@@ -354,7 +354,8 @@ void Membership::ReceiveAck(AgentId from, const Bytes& body, Outbox& out) {
   const auto asked_by = decoder.GetId<AgentId>();
   const auto about = decoder.GetId<AgentId>();
   MemberFact heard = MemberFact::DecodeFrom(decoder);
-  if (!TakeOpenEnd(decoder, "answer to a ping").ok() || heard.id != about) {
+  if (!TakeOpenEnd(decoder, "answer to a ping").ok() || heard.id != about ||
+      about == self_.id) {
     ++refused_count_;
     return;
   }

@@ -514,11 +514,14 @@ def case_contact_dies():
 
 def case_stopped():
     """An agent that is stopped in the middle of its tasks, taken for dead and
-    goes on, joins again as a new one; its tasks meanwhile harm nobody."""
+    goes on, joins again as a new one, and no other agent does; its tasks
+    meanwhile harm nobody."""
     expected = serial(HEAT)
-    with Standing(DOGGED) as cluster:
-        for _ in range(3):
-            cluster.start()
+    with tempfile.TemporaryDirectory() as folder, Standing(DOGGED) as cluster:
+        words = [os.path.join(folder, str(at)) for at in range(3)]
+        for path in words:
+            with open(path, "w") as file:
+                cluster.start(stderr=file)
         client = subprocess.Popen(  # until it is cancelled
             [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
              "--agents", "3", "--cluster", cluster.addresses[0]],
@@ -527,6 +530,11 @@ def case_stopped():
             "tasks",
             lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
         stopped, address = cluster.agents[2], cluster.addresses[2]
+
+        def deaths(path):
+            with open(path) as file:
+                return re.findall(r"counts as dead \((.*)\); it joins again",
+                                  file.read())
 
         def states(status):
             return [a["state"] for a in status["agents"]
@@ -545,6 +553,10 @@ def case_stopped():
         check("digest", report["result_digest"], expected, report)
         check("processes that ended", [a.poll() for a in cluster.agents],
               [None] * 3)
+        check("agents that joined again", [len(deaths(at)) for at in words],
+              [0, 0, 1])
+        check("a cause", bool(re.match("silent for [0-9]|the others go on",
+                                       deaths(words[2])[0])), True)
 
 
 def case_same_name():

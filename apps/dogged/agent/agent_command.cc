@@ -342,7 +342,7 @@ class AgentProcess {
       CarriedOver held = agent.TakeCarriedOver(record.job());
       jobs_.push_back({std::move(record), encoded, std::move(held)});
     }
-    return server.cause();
+    return server.death();
   }
 
   absl::Status BeginHealth() {

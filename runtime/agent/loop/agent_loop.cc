@@ -70,10 +70,7 @@ AgentLoop::End AgentLoop::Run() {
   while (true) {
     if (IsControlDue(ports_.clock.Now())) HandleControl(ports_.clock.Now());
     RunPass();
-    if (agent_.declared_dead()) {
-      LogEvents();  // a meeting at the control port may be the cause
-      return End::kDeclaredDead;
-    }
+    if (death_.has_value()) return End::kDeclaredDead;
     if (agent_.IsGone()) return End::kLeft;
     if (has_news_ || (agent_.ExpectsMore() && LookOut())) continue;
     if (PrepareToSleep()) Sleep(turn);
@@ -133,7 +130,7 @@ void AgentLoop::RunPass() {
 
 void AgentLoop::PassForSleeper() {
   const auto has_ended = [this] {
-    return agent_.declared_dead() || agent_.IsGone();
+    return death_.has_value() || agent_.IsGone();
   };
   if (!has_ended()) RunPass();
   // The sleeper's to see.
@@ -459,7 +456,7 @@ void AgentLoop::LogEvents() {
       ports_.contacts.Remove(address);
     } else if (event.kind == MembershipEvent::Kind::kDeclaredDead) {
       ports_.contacts.Prefer(address);
-      cause_ = event.cause;
+      death_ = event.cause;
     }
     const bool died = event.kind == MembershipEvent::Kind::kDied;
     if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,8 +75,8 @@ class AgentLoop : private LoopTurn::Loop {
 
   // Runs until the agent has left or was declared dead.
   End Run();
-  // Why the agent was declared dead.
-  const std::string& cause() const { return cause_; }
+  // Why the agent was declared dead; none if it was not.
+  const std::optional<std::string>& death() const { return death_; }
   // Hands over, then ends Run(). Callable from signal handlers. `why` for the
   // log, for ever there.
   void Leave(const char* why) {
@@ -156,7 +157,8 @@ class AgentLoop : private LoopTurn::Loop {
   Dialer dialer_;
   Introductions introductions_;
   RefusalLog far_joins_;  // of agents that speak too far a version of the wire
-  std::string cause_;
+  // Set once the agent has seen to it, and its contacts know whom to join.
+  std::optional<std::string> death_;
   Deliveries deliveries_;
   FileWrites file_writes_;
   Submissions submissions_;
