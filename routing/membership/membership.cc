@@ -415,6 +415,15 @@ void Membership::PutRecords(
   Spread(fresh, AgentId(), pass.out);
 }
 
+std::vector<std::pair<std::string, GossipRecord>> Membership::AllRecords()
+    const {
+  std::vector<std::pair<std::string, GossipRecord>> out;
+  for (const KeptRecord* record : records().StartingWith("")) {
+    out.emplace_back(record->key(), record->ToSend());
+  }
+  return out;
+}
+
 void Membership::PutDigests(Encoder& encoder) const {
   encoder.PutU64(MembersDigest());
   encoder.PutU64(records_.set().sum());
@@ -583,9 +592,7 @@ std::string Membership::Snapshot(bool is_for_kin) const {
                       .is_for_kin = is_for_kin,
                       .kin = {}};
   if (is_for_kin) out.kin = options_.kin;
-  for (const KeptRecord* record : records().StartingWith("")) {
-    out.news.records.emplace_back(record->key(), record->ToSend());
-  }
+  out.news.records = AllRecords();
   Encoder encoder;
   out.EncodeTo(encoder);
   PutOpenEnd(encoder);

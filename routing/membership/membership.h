@@ -139,6 +139,7 @@ class Membership {
   // change nothing. Keys are never removed.
   void PutRecord(const Pass& pass, absl::string_view key, uint64_t version,
                  Bytes bytes);
+  std::vector<std::pair<std::string, GossipRecord>> AllRecords() const;
   // Several at once: they travel in one message, in this order.
   void PutRecords(const Pass& pass,
                   std::vector<std::pair<std::string, GossipRecord>> records);

@@ -153,6 +153,15 @@ class Agent {
   // once the job runs there, else dropped.
   CarriedOver TakeCarriedOver(JobId job) const;
   void AdoptCarriedOver(absl::Time now, JobId job, const CarriedOver& carried);
+  // The same of records: a client may have been told that its job is cancelled,
+  // and nobody else yet.
+  std::vector<std::pair<std::string, GossipRecord>> Records() const {
+    return context_.membership.AllRecords();
+  }
+  void AdoptRecords(absl::Time now,
+                    std::vector<std::pair<std::string, GossipRecord>> records) {
+    context_.membership.PutRecords({now, context_.outbox}, std::move(records));
+  }
   // Requests result labels for the client; see JobRun::Want().
   //
   // Errors: kNotFound without such a job; kUnavailable while its value is

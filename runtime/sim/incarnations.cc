@@ -312,8 +312,10 @@ void Incarnations::Rebirth(SimNode& node) {
   SetValueMemory(node.arena);
   CarriedOver left = node.agent->TakeCarriedOver(world_.job_id);
   SetValueMemory(nullptr);
+  auto records = node.agent->Records();
   End(node);
   SimNode& reborn = AddIncarnation(node.disk, &node, node.sickness);
+  reborn.left_records = std::move(records);
   for (const auto& [label, value] : left.values) {
     DOGGED_CHECK(value.IsNone() || Hash128(value.view()) == value.digest())
         << "carried over with other bytes";

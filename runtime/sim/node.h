@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -32,6 +33,7 @@ struct SimNode {
   // State of the incarnation before, to be adopted once the contacts have
   // settled.
   std::optional<CarriedOver> left;
+  std::vector<std::pair<std::string, GossipRecord>> left_records;
   std::string host;
   std::unique_ptr<SimNetwork::Endpoint> transport;
   std::unique_ptr<SimExecutor> executor;

@@ -54,6 +54,8 @@ void NodeContacts::Keep(SimNode& node) {
   nodes_.Submit(node, world_.submission);
   SetValueMemory(node.arena);
   node.agent->AdoptCarriedOver(world_.queue.now(), world_.job_id, left);
+  node.agent->AdoptRecords(world_.queue.now(),
+                           std::exchange(node.left_records, {}));
   SetValueMemory(nullptr);
 }
 

@@ -559,6 +559,33 @@ def case_stopped():
                                        deaths(words[2])[0])), True)
 
 
+def case_stopped_is_asked():
+    """An agent that was stopped and counts as dead is asked to cancel a job as
+    it goes on: the job is known there, and is cancelled for all."""
+    with Standing(DOGGED) as cluster:
+        for _ in range(3):
+            cluster.start()
+        client = subprocess.Popen(  # until it is cancelled
+            [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
+             "--agents", "3", "--cluster", cluster.addresses[0]],
+            stderr=subprocess.DEVNULL)
+        status = cluster.await_status(
+            "tasks",
+            lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
+        stopped, address = cluster.agents[2], cluster.addresses[2]
+        stopped.send_signal(signal.SIGSTOP)
+        cluster.await_status("taken for dead", lambda s: "dead" in [
+            a["state"] for a in s["agents"] if a["address"] == address])
+        cancel = subprocess.Popen([DOGGED, "cancel", "--cluster", address,
+                                   status["jobs"][0]["job"]],
+                                  stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
+        stopped.send_signal(signal.SIGCONT)
+        _, words = cancel.communicate(timeout=60)
+        check("exit status of cancel", cancel.returncode, 0, words)
+        check("cancelled", client.wait(timeout=60), 1)
+
+
 def case_same_name():
     """A second job of the same name with another text, or the same one that
     includes another, is refused while the first one runs, which is not

@@ -332,12 +332,14 @@ class AgentProcess {
                              .contacts = sources_.contacts(),
                              .refresh_contacts = [this] { Refresh(); },
                              .on_settled = [&] { return Settle(agent); },
-                             .admission = admission_});
+                             .admission = admission_,
+                             .is_reborn = agent_options.is_reborn});
     sources_.Enter(id, agent.membership().self().control_address);
     TellOfLeaveSignals(&server);
     const AgentLoop::End end = server.Run();
     TellOfLeaveSignals(nullptr);
     if (end == AgentLoop::End::kLeft) return std::nullopt;
+    records_ = agent.Records();
     for (auto& [record, encoded] : agent.RunningJobs()) {
       CarriedOver held = agent.TakeCarriedOver(record.job());
       jobs_.push_back({std::move(record), encoded, std::move(held)});
@@ -400,6 +402,7 @@ class AgentProcess {
         Log(LogLevel::kWarning, id.status().message());
       }
     }
+    agent.AdoptRecords(clock_.Now(), std::exchange(records_, {}));
     if (!has_joined && !options_.join.empty()) {
       Log(LogLevel::kWarning,
           absl::StrCat("no agent answers at ",
@@ -508,6 +511,7 @@ class AgentProcess {
   // Why this process ends without having been of use.
   absl::Status join_status_;
   std::vector<LeftJob> jobs_;
+  std::vector<std::pair<std::string, GossipRecord>> records_;  // the same
   int incarnations_ = 0;
   bool said_ready_ = false;
   bool said_leaving_ = false;  // to health_

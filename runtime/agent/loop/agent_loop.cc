@@ -32,6 +32,13 @@ constexpr int64_t kClientBytesMax = 32 << 20;
 // awake.
 constexpr absl::Duration kControlWithin = absl::Microseconds(100);
 
+// Agents ask each other for these; all else comes from clients.
+bool IsOfClients(const ControlEvent& event) {
+  const auto type = static_cast<ControlType>(event.type);
+  return type != ControlType::kJoin && type != ControlType::kLifeLine &&
+         type != ControlType::kAdmit;
+}
+
 void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
                const Bytes& body) {
   port.Send(connection, FrameType(type), body);
@@ -56,11 +63,9 @@ AgentLoop::~AgentLoop() {
   for (const auto& [connection, line] : life_lines_) {
     ports_.control.Close(connection);
   }
-  // The next incarnation knows nothing of these messages; their clients say
-  // them again when the connection ends.
-  for (const ConnectionId client : deliveries_.Clients()) {
-    ports_.control.Close(client);
-  }
+  // The next incarnation knows nothing of what these asked for; they say it
+  // again when the connection ends.
+  for (const ConnectionId client : clients_) ports_.control.Close(client);
 }
 
 AgentLoop::End AgentLoop::Run() {
@@ -125,6 +130,7 @@ void AgentLoop::RunPass() {
   if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
     HandleControl(now);
   }
+  if (has_settled) HandlePutOff(now);
   has_news_ = !control_events_.empty() || has_settled;
 }
 
@@ -198,12 +204,28 @@ void AgentLoop::HandleControl(absl::Time now) {
         }
         break;
       case ControlEvent::Kind::kFrame:
-        HandleFrame(now, event);
+        if (IsOfClients(event)) clients_.insert(event.connection);
+        if (clients_.contains(event.connection) && IsPuttingOff()) {
+          put_off_.push_back(event);
+        } else {
+          HandleFrame(now, event);
+        }
         break;
       case ControlEvent::Kind::kClosed:
         HandleClosed(now, event);
         break;
     }
+  }
+}
+
+bool AgentLoop::IsPuttingOff() const {
+  return ports_.is_reborn && !dialer_.has_settled();
+}
+
+void AgentLoop::HandlePutOff(absl::Time now) {
+  if (IsPuttingOff()) return;
+  for (const ControlEvent& event : std::exchange(put_off_, {})) {
+    HandleFrame(now, event);
   }
 }
 
@@ -392,6 +414,10 @@ void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
       agent_.PeerDied(now, ended.peer, "its connection closed");
     }
   }
+  clients_.erase(event.connection);
+  std::erase_if(put_off_, [&event](const ControlEvent& put_off) {
+    return put_off.connection == event.connection;
+  });
   deliveries_.Forget(event.connection);
   file_writes_.Forget(event.connection);
   submissions_.Forget(event.connection);

@@ -12,6 +12,7 @@
 #include <memory_resource>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,9 @@ class AgentLoop : private LoopTurn::Loop {
     std::function<bool()> on_settled;
     // Of the transport; null where all connections are admitted.
     Admission* admission = nullptr;
+    // The process had another incarnation before: what clients ask waits until
+    // this one has met the others, from whom it hears of jobs.
+    bool is_reborn = false;
   };
   enum class End {
     kLeft,          // by Leave()
@@ -117,6 +121,8 @@ class AgentLoop : private LoopTurn::Loop {
   // Frames of or for clients may be waiting.
   bool IsControlDue(absl::Time now) const;
   void HandleControl(absl::Time now);
+  bool IsPuttingOff() const;
+  void HandlePutOff(absl::Time now);
   void HandleFrame(absl::Time now, const ControlEvent& event);
   void HandleStatus(ConnectionId from, absl::string_view body);
   void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
@@ -152,6 +158,8 @@ class AgentLoop : private LoopTurn::Loop {
   // Time of the next look at clients, if nothing calls for an earlier one.
   absl::Time control_due_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
+  std::set<ConnectionId> clients_;     // that have asked for something
+  std::vector<ControlEvent> put_off_;  // their frames
   std::map<ConnectionId, LifeLine> life_lines_;
   std::shared_ptr<const View> lined_view_;
   Dialer dialer_;

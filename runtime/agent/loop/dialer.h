@@ -40,6 +40,7 @@ class Dialer {
   // True if on_settled() was called: it may have given the agent work.
   bool Tick(absl::Time now);
   absl::Time next_due() const;
+  bool has_settled() const { return has_settled_; }
   // Takes an event of a connection of its own; false for others.
   bool Take(absl::Time now, const ControlEvent& event);
 
