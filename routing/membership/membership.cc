@@ -21,6 +21,9 @@ constexpr int64_t kDeadProbeShare = 2;
 // Why an agent that gives way counts as dead, if no other cause is known.
 constexpr absl::string_view kGoesOn = "the others go on without it";
 
+// More than a packet carries, also where packets are large.
+constexpr size_t kFillerBytes = 9216;
+
 // First byte of a gossip.
 enum class GossipForm : uint8_t {
   kNews = 0,    // merge
@@ -214,8 +217,15 @@ void Membership::SendPing(AgentId to, AgentId asked_by, Outbox& out) const {
   Encoder encoder;
   encoder.PutId(asked_by);
   entries_.at(self_.id).fact.EncodeTo(encoder);
+  PutFiller(to, encoder);
   PutOpenEnd(encoder);
   out.Send(to, RoutingKind::kPing, JobId(), Bytes(encoder.Take()));
+}
+
+void Membership::PutFiller(AgentId to, Encoder& encoder) const {
+  const auto it = entries_.find(to);
+  if (it == entries_.end() || it->second.fact.Hears(self_.id)) return;
+  encoder.PutString(std::string(kFillerBytes, '\0'));
 }
 
 void Membership::SendNotice(AgentId to, Outbox& out) const {
@@ -344,6 +354,7 @@ void Membership::ReceivePing(AgentId from, const Bytes& body, Outbox& out) {
   encoder.PutId(asked_by);
   encoder.PutId(self_.id);
   entries_.at(self_.id).fact.EncodeTo(encoder);
+  PutFiller(from, encoder);
   PutOpenEnd(encoder);
   out.Send(from, RoutingKind::kPingAck, JobId(), Bytes(encoder.Take()));
 }

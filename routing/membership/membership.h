@@ -206,6 +206,10 @@ class Membership {
   void SendNews(AgentId to, const GossipNews& news, bool full,
                 Outbox& out) const;
   void Spread(const GossipNews& news, AgentId except, Outbox& out);
+  // A ping or its answer to an agent that does not hear this one is as long as
+  // a packet: of a link that carries only short ones nothing is heard, though
+  // it has another connection now, and messages go on by way of relays.
+  void PutFiller(AgentId to, Encoder& encoder) const;
   void SendPing(AgentId to, AgentId asked_by, Outbox& out) const;
   void SendNotice(AgentId to, Outbox& out) const;
   void ReceiveGossip(AgentId from, const Bytes& body, Outbox& out);

@@ -5,6 +5,12 @@
 #include "runtime/base/hash.h"
 
 namespace dogged {
+namespace {
+
+// After so long a connection that takes nothing is given up.
+constexpr absl::Duration kStallMax = absl::Seconds(8);
+
+}  // namespace
 
 SimNetwork::Endpoint::Endpoint(SimNetwork& network, AgentId self,
                                std::function<void()> wake, int place)
@@ -58,10 +64,10 @@ void SimNetwork::MendAll() {
 
 void SimNetwork::DropStalled(int from, int to) {
   std::erase_if(stalled_, [&](const auto& entry) {
-    const auto& [ends, bytes] = entry;
+    const auto& [ends, stall] = entry;
     const bool is_it = from < 0 || (places_.at(ends.first) == from &&
                                     places_.at(ends.second) == to);
-    if (is_it && queue_bytes_max_ > 0) queued_[ends] -= bytes;
+    if (is_it && queue_bytes_max_ > 0) queued_[ends] -= stall.bytes;
     return is_it;
   });
 }
@@ -72,12 +78,20 @@ void SimNetwork::Transmit(AgentId from, AgentId to, Bytes message) {
   const auto place = places_.find(to);
   const std::pair<int, int> link = {
       places_.at(from), place == places_.end() ? -1 : place->second};
+  if (const auto stall = stalled_.find({from, to});
+      stall != stalled_.end() &&
+      queue_.now() - stall->second.since >= kStallMax) {
+    DropStalled(link.first, link.second);
+  }
   const bool is_stalled = stalled_.contains({from, to}) ||
                           (links_.contains(link) &&
                            !Reaches(link.first, link.second, message.size()));
   if (is_stalled) {
     ++dropped_count_;
-    stalled_[{from, to}] += message.size();
+    Stall& stall =
+        stalled_.try_emplace({from, to}, Stall{.since = queue_.now()})
+            .first->second;
+    stall.bytes += message.size();
     int64_t* const queued = QueueOf(from, to);
     if (queued != nullptr) *queued += message.size();
     return;

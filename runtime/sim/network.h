@@ -65,7 +65,8 @@ class SimNetwork {
 
   // Link: faults of the way from one place to another.
   struct Link {
-    // The first longer message stalls all after it, as on a connection.
+    // The first longer message stalls all after it, as on a connection, until
+    // that is given up and the next message makes another one.
     int64_t bytes_max = INT64_MAX;
     absl::Duration delay;  // more than usual
   };
@@ -106,7 +107,11 @@ class SimNetwork {
   std::map<AgentId, int> places_;  // of all that ever were
   int64_t queue_bytes_max_ = 0;    // 0: no bound
   std::map<std::pair<AgentId, AgentId>, int64_t> queued_;
-  std::map<std::pair<AgentId, AgentId>, int64_t> stalled_;
+  struct Stall {
+    int64_t bytes = 0;
+    absl::Time since;
+  };
+  std::map<std::pair<AgentId, AgentId>, Stall> stalled_;
   int64_t sent_count_ = 0;
   int64_t dropped_count_ = 0;
   uint64_t trace_digest_ = 0;

@@ -78,9 +78,15 @@ class Network {
       bytes[wish.kind] += wish.body.size();
       largest = std::max(largest, wish.body.size());
       const int copies = rng_.Chance(loss) ? 0 : rng_.Chance(doubling) ? 2 : 1;
+      // As Packer does: pings and their answers go directly.
+      const auto kind = static_cast<RoutingKind>(wish.kind);
+      const bool is_relayed = relays && kind != RoutingKind::kPing &&
+                              kind != RoutingKind::kPingAck &&
+                              !of(from).RelayTo(wish.to).IsNone();
       for (int i = 0; i < copies; ++i) {
         const absl::Time at = now + absl::Microseconds(50 + rng_.Below(jitter));
-        letters_.emplace(at, Letter{from, wish.to, wish.kind, wish.body});
+        letters_.emplace(
+            at, Letter{from, wish.to, wish.kind, is_relayed, wish.body});
       }
     }
     nodes_.at(from).wake = std::min(nodes_.at(from).wake, out.wake);
@@ -133,6 +139,9 @@ class Network {
   double doubling = 0;
   int64_t jitter = 100;  // microseconds
   std::set<std::pair<AgentId, AgentId>> cut;
+  // Longer messages from one to the other are lost.
+  std::map<std::pair<AgentId, AgentId>, int64_t> bytes_max;
+  bool relays = false;               // messages go around links that are down
   std::map<uint8_t, int64_t> bytes;  // sent, by kind of message
   int64_t largest = 0;               // message
 
@@ -140,6 +149,7 @@ class Network {
   struct Letter {
     AgentId from, to;
     uint8_t kind;
+    bool is_relayed;
     Bytes body;
   };
   void Deliver() {
@@ -147,7 +157,7 @@ class Network {
       const Letter letter = letters_.begin()->second;
       letters_.erase(letters_.begin());
       auto it = nodes_.find(letter.to);
-      if (it == nodes_.end() || cut.contains({letter.from, letter.to})) {
+      if (it == nodes_.end() || (!letter.is_relayed && IsLost(letter))) {
         continue;
       }
       if (!it->second.running) {  // stopped: the system keeps it
@@ -161,9 +171,17 @@ class Network {
       for (const Letter& letter : std::exchange(held, {})) Hand(letter);
     }
   }
+  bool IsLost(const Letter& letter) const {
+    const std::pair<AgentId, AgentId> way = {letter.from, letter.to};
+    const auto most = bytes_max.find(way);
+    return cut.contains(way) ||
+           (most != bytes_max.end() && letter.body.size() > most->second);
+  }
   void Hand(const Letter& letter) {
     Outbox out;
-    const Envelope head{.kind = letter.kind, .source = letter.from};
+    const uint8_t flags = letter.is_relayed ? Envelope::kRelayedFlag : 0;
+    const Envelope head{
+        .kind = letter.kind, .flags = flags, .source = letter.from};
     of(letter.to).Heard({now, out}, head);
     of(letter.to).Receive({now, out}, letter.from, letter.kind, letter.body);
     Post(letter.to, out);

@@ -333,6 +333,41 @@ TEST(Membership, TheSmallerSideOfAMeetingGivesWay) {
   }
 }
 
+// The first connection stalled behind a long message; another one carries what
+// is short.
+TEST(Membership, ALinkThatCarriesShortMessagesAloneStaysDown) {
+  for (const bool both_ways : {false, true}) {
+    Network network(20);
+    network.relays = true;
+    const AgentId a = network.Add(1), b = network.Add(2), c = network.Add(3);
+    network.Join(b, a);
+    network.Join(c, a);
+    network.RunFor(absl::Seconds(2));
+    network.cut = {{a, b}};
+    if (both_ways) network.cut.insert({b, a});
+    network.RunFor(absl::Seconds(5));
+    const auto is_down = [&network](AgentId from, AgentId to) {
+      const std::vector<AgentId> unheard = network.of(from).UnheardBy(to);
+      return std::find(unheard.begin(), unheard.end(), from) != unheard.end() &&
+             network.of(to).UnheardBy(to) == unheard;
+    };
+    ASSERT_TRUE(is_down(a, b));
+    ASSERT_EQ(is_down(b, a), both_ways);
+    for (const auto& ends : network.cut) network.bytes_max[ends] = 1300;
+    network.cut.clear();
+    for (int i = 0; i < 300; ++i) {
+      network.RunFor(absl::Milliseconds(100));
+      ASSERT_TRUE(is_down(a, b)) << i;
+      ASSERT_EQ(is_down(b, a), both_ways) << i;
+    }
+    network.bytes_max.clear();
+    network.RunFor(absl::Seconds(3));
+    EXPECT_FALSE(is_down(a, b));
+    EXPECT_FALSE(is_down(b, a));
+    EXPECT_EQ(network.node(a).events[Kind::kDied], 0);
+  }
+}
+
 // However large its view is, which has those that gave it up.
 TEST(Membership, AnAgentThatWasStoppedGivesWayToThoseThatGaveItUp) {
   for (const bool stopped_asks : {false, true}) {
