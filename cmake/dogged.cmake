@@ -120,6 +120,22 @@ function(dogged_time_limit seconds)
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
+# Tests of real processes wait more than they compute, and count on being heard
+# in time: one at a time, from the start on, beside tests that compute.
+function(dogged_process_tests)
+  set_tests_properties(${ARGN} PROPERTIES RESOURCE_LOCK processes COST 1000)
+endfunction()
+
+# Tests that compute for long run in no hurry: they take what tests of real
+# processes leave of the processors. A folder of them sets DOGGED_TEST_LAUNCHER
+# to this.
+find_program(DOGGED_NICE nice)
+mark_as_advanced(DOGGED_NICE)
+set(DOGGED_IN_NO_HURRY)
+if(DOGGED_NICE)
+  set(DOGGED_IN_NO_HURRY ${DOGGED_NICE} -n 19)
+endif()
+
 # Tests call what is optimised; their own code runs too briefly to be worth it.
 set(DOGGED_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 
@@ -134,7 +150,8 @@ function(dogged_test)
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} GTest::gmock_main)
   target_compile_options(${target} PRIVATE ${DOGGED_TEST_OPTIONS})
   dogged_use_pch(${target} dogged_test_pch)
-  add_test(NAME ${ARG_NAME} COMMAND ${target})
+  add_test(NAME ${ARG_NAME}
+    COMMAND ${DOGGED_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
