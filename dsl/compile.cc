@@ -229,7 +229,8 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
     absl::StatusOr<Program> chunks =
         LowerChunks(points, options.target, options.chunk_points, chunks_how);
     if (chunks.ok()) {
-      how = absl::StrCat(chunks_how, how.substr(kPointByPoint.size()));
+      how = absl::StrCat(chunks_how, "; no tiles",
+                         how.substr(kPointByPoint.size()));
       return chunks;
     }
     if (!absl::IsUnimplemented(chunks.status())) return chunks;

@@ -71,6 +71,23 @@ bool IsThin(const isl::set& set) {
   return is_thin;
 }
 
+// Rounds of a loop are alike, and which one is the last is not known: nobody
+// can leave out what that one makes for the next.
+bool IsOfLastRound(const Proof& proof, const isl::set& set) {
+  if (!proof.program.repeat.has_value()) return false;
+  const auto parameter = static_cast<size_t>(proof.program.repeat->parameter);
+  const int64_t last = proof.program.parameters[parameter].integer;
+  bool is_of_last = true;
+  set.foreach_basic_set([&](const isl::basic_set& piece) {
+    bool is_at_last = false;
+    for (int d = 0; d < isl_set_dim(set.get(), isl_dim_set); ++d) {
+      is_at_last |= SharedValue(isl::set(piece), d) == last;
+    }
+    is_of_last &= is_at_last;
+  });
+  return is_of_last;
+}
+
 // True for tasks of a loop's condition, where the loop runs a given number of
 // steps instead.
 bool IsForCondition(const Proof& proof, const CheckedTask& task) {
@@ -122,7 +139,10 @@ void NeededTasks::Find() {
     if (useless.is_empty()) continue;
     all = false;
     if (!proof_.Fails()) return;
-    if (IsThin(useless) || IsForCondition(proof_, task)) continue;
+    if (IsThin(useless) || IsForCondition(proof_, task) ||
+        IsOfLastRound(proof_, useless)) {
+      continue;
+    }
     // A file may hold more than is needed.
     if (task.origin == CheckedTask::Origin::kInput &&
         !proof_.tasks[k].domain.is_subset(useless)) {
