@@ -387,7 +387,7 @@ TEST(Chunks, GiveTheValuesOfPoints) {
 
 TEST(Chunks, AreAsManyTasksAsBlocks) {
   const Job job = MustCompile(Mesh(97), InChunks(16));
-  EXPECT_THAT(job.lowering, StartsWith("chunks of 16 points; no tiles: "));
+  EXPECT_THAT(job.lowering, StartsWith("chunks of 16 points"));
   // 7 blocks of u at 8 steps, and one of dt.
   EXPECT_EQ(job.program.TaskCount(), 7 * 8 + 1);
   CompileOptions many = Options();
