@@ -223,7 +223,8 @@ result u(:)(:)(T)
   const std::string text = absl::StrCat(kStencil, kBackwards, "result seis\n");
   // In chunks it takes no warning.
   EXPECT_EQ(words(text), "");
-  EXPECT_THAT(MustCompile(text, options).lowering, HasSubstr("points; no tiles: task "));
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              HasSubstr("points; no tiles: task "));
   options.chunk_points = 0;
   EXPECT_THAT(
       words(text),
