@@ -576,11 +576,20 @@ def case_stopped_is_asked():
         stopped.send_signal(signal.SIGSTOP)
         cluster.await_status("taken for dead", lambda s: "dead" in [
             a["state"] for a in s["agents"] if a["address"] == address])
-        cancel = subprocess.Popen([DOGGED, "cancel", "--cluster", address,
-                                   status["jobs"][0]["job"]],
-                                  stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True)
+        job = status["jobs"][0]["job"]
+
+        def ask(*words):
+            return subprocess.Popen([DOGGED, *words, "--cluster", address],
+                                    stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True)
+
+        asked = [ask("status", "--json") for _ in range(4)]
+        cancel = ask("cancel", job)
         stopped.send_signal(signal.SIGCONT)
+        for client_of_it in asked:
+            out, words = client_of_it.communicate(timeout=60)
+            check("jobs it knows", [j["job"] for j in json.loads(out)["jobs"]],
+                  [job], words)
         _, words = cancel.communicate(timeout=60)
         check("exit status of cancel", cancel.returncode, 0, words)
         check("cancelled", client.wait(timeout=60), 1)
