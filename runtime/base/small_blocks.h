@@ -7,10 +7,15 @@
 #ifndef DOGGED_RUNTIME_BASE_SMALL_BLOCKS_H_
 #define DOGGED_RUNTIME_BASE_SMALL_BLOCKS_H_
 
+#include <cstddef>
 #include <memory_resource>
 #include <string>
 
+#include "absl/base/config.h"
 #include "absl/strings/string_view.h"
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace dogged {
 
@@ -24,6 +29,18 @@ class SmallBlocks : public std::pmr::unsynchronized_pool_resource {
   std::pmr::string CopyOf(absl::string_view text) {
     return std::pmr::string(text.data(), text.size(), this);
   }
+
+#ifdef ABSL_HAVE_ADDRESS_SANITIZER
+ private:
+  // Abseil's containers poison what they give back, which here is the next
+  // one's.
+  void* do_allocate(size_t bytes, size_t alignment) override {
+    void* const block =
+        unsynchronized_pool_resource::do_allocate(bytes, alignment);
+    ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+    return block;
+  }
+#endif
 };
 
 // The order of texts, for containers that are also searched by views of them.

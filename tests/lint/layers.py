@@ -209,6 +209,7 @@ OUTSIDE = {
                     "tests/routing/host_transport_test.cc"],
     "stddef.h": ["apps/client/dogged.h"],
     "stdint.h": ["apps/client/dogged.h"],
+    "sanitizer/asan_interface.h": ["runtime/base/small_blocks.h"],
     "sys/mman.h": ["apps/client/lent_memory.cc",
                    "apps/dogged/door/shared_values.cc",
                    "apps/dogged/process/huge_page_code.cc",
