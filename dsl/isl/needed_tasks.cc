@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/check/repeat.h"
 #include "dsl/isl/point_text.h"
 #include "dsl/isl/set_queries.h"
 
@@ -73,19 +74,15 @@ bool IsThin(const isl::set& set) {
 
 // Rounds of a loop are alike, and which one is the last is not known: nobody
 // can leave out what that one makes for the next.
-bool IsOfLastRound(const Proof& proof, const isl::set& set) {
+bool IsOfLastRound(const Proof& proof, const CheckedTask& task,
+                   const isl::set& set) {
   if (!proof.program.repeat.has_value()) return false;
+  const auto time = TimeOf(task.domain, proof.program);
+  const int d = time.has_value() ? time->LastIndex() : -1;
+  if (d < 0 || *time != AffineExpr::Index(d, time->constant)) return false;
   const auto parameter = static_cast<size_t>(proof.program.repeat->parameter);
   const int64_t last = proof.program.parameters[parameter].integer;
-  bool is_of_last = true;
-  set.foreach_basic_set([&](const isl::basic_set& piece) {
-    bool is_at_last = false;
-    for (int d = 0; d < isl_set_dim(set.get(), isl_dim_set); ++d) {
-      is_at_last |= SharedValue(isl::set(piece), d) == last;
-    }
-    is_of_last &= is_at_last;
-  });
-  return is_of_last;
+  return SharedValue(set, d) == last - time->constant;
 }
 
 // True for tasks of a loop's condition, where the loop runs a given number of
@@ -140,7 +137,7 @@ void NeededTasks::Find() {
     all = false;
     if (!proof_.Fails()) return;
     if (IsThin(useless) || IsForCondition(proof_, task) ||
-        IsOfLastRound(proof_, useless)) {
+        IsOfLastRound(proof_, task, useless)) {
       continue;
     }
     // A file may hold more than is needed.

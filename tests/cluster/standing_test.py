@@ -512,6 +512,18 @@ def case_contact_dies():
               report["tasks_recomputed"], report)
 
 
+def begin_endless(cluster):
+    """A client of a job that goes on until it is cancelled, once some of its
+    tasks are done; and the job."""
+    client = subprocess.Popen(
+        [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
+         "--agents", "3", "--cluster", cluster.addresses[0]],
+        stderr=subprocess.DEVNULL)
+    status = cluster.await_status(
+        "tasks", lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
+    return client, status["jobs"][0]["job"]
+
+
 def case_stopped():
     """An agent that is stopped in the middle of its tasks, taken for dead and
     goes on, joins again as a new one, and no other agent does; its tasks
@@ -522,13 +534,7 @@ def case_stopped():
         for path in words:
             with open(path, "w") as file:
                 cluster.start(stderr=file)
-        client = subprocess.Popen(  # until it is cancelled
-            [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
-             "--agents", "3", "--cluster", cluster.addresses[0]],
-            stderr=subprocess.DEVNULL)
-        status = cluster.await_status(
-            "tasks",
-            lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
+        client, job = begin_endless(cluster)
         stopped, address = cluster.agents[2], cluster.addresses[2]
 
         def deaths(path):
@@ -546,7 +552,7 @@ def case_stopped():
         stopped.send_signal(signal.SIGCONT)
         cluster.await_status("alive again", lambda s: "alive" in states(s))
         subprocess.run([DOGGED, "cancel", "--cluster", cluster.addresses[0],
-                        status["jobs"][0]["job"]], check=True,
+                        job], check=True,
                        stdout=subprocess.DEVNULL)
         check("cancelled", client.wait(timeout=120), 1)
         report, _ = cluster.run(HEAT, at=2)
@@ -565,18 +571,11 @@ def case_stopped_is_asked():
     with Standing(DOGGED) as cluster:
         for _ in range(3):
             cluster.start()
-        client = subprocess.Popen(  # until it is cancelled
-            [DOGGED, "run", WAVEFRONT, "-D", "N=10000", "--coalesce", "off",
-             "--agents", "3", "--cluster", cluster.addresses[0]],
-            stderr=subprocess.DEVNULL)
-        status = cluster.await_status(
-            "tasks",
-            lambda s: s["jobs"] and s["jobs"][0]["tasks_executed"] > 20)
+        client, job = begin_endless(cluster)
         stopped, address = cluster.agents[2], cluster.addresses[2]
         stopped.send_signal(signal.SIGSTOP)
         cluster.await_status("taken for dead", lambda s: "dead" in [
             a["state"] for a in s["agents"] if a["address"] == address])
-        job = status["jobs"][0]["job"]
 
         def ask(*words):
             return subprocess.Popen([DOGGED, *words, "--cluster", address],
