@@ -112,10 +112,14 @@ function(dogged_align_text target)
     -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000)
 endfunction()
 
-# Tests that take longer hang. Sanitizers make them slower.
+# Tests that take longer hang. Sanitizers make them slower, and a test in no
+# hurry (below) waits while others run.
 function(dogged_time_limit seconds)
   if(DOGGED_SANITIZE)
     math(EXPR seconds "10 * ${seconds}")
+  endif()
+  if(DOGGED_TEST_LAUNCHER)
+    math(EXPR seconds "5 * ${seconds}")
   endif()
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
 endfunction()

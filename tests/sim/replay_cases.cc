@@ -78,7 +78,7 @@ void AddLanguage(Cases& out) {
   const Job loop_points =
       Compiled("apps/jacobi/jacobi.dog", {{"N", "5"}, {"bound", "0.1"}});
   out.Add("loop_points/many", loop_points, many, 5, LoadInterpreted);
-  const Job wide = Compiled("tests/cluster/programs/wide_labels.dog",
+  const Job wide = Compiled("tests/sim/programs/wide_labels.dog",
                             {{"T", "3"}, {"early", "1"}});
   out.Add("wide_labels/calm", wide, calm, 5, LoadInterpreted);
   out.Add("wide_labels/many", wide, many, 10, LoadInterpreted);
