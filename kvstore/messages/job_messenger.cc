@@ -11,27 +11,32 @@ JobMessenger::JobMessenger(Sender sender, int64_t batch_bytes_max,
       stats_(stats),
       batcher_(batch_bytes_max) {}
 
-void JobMessenger::SendToOne(AgentId to, uint8_t kind, const Bytes& body,
+// True: it has been. A body in two parts is too long for a batch.
+bool JobMessenger::Batch(absl::Span<const AgentId> targets, LabelMessage kind,
+                         const SplitBytes& body) {
+  return body.head.empty() && batcher_.Add(targets, kind, body.rest.view());
+}
+
+void JobMessenger::SendToOne(AgentId to, uint8_t kind, const SplitBytes& body,
                              Outbox& out) {
-  if (to.IsNone() ||
-      batcher_.Add({to}, static_cast<LabelMessage>(kind), body.view()))
-    return;
+  if (to.IsNone() || Batch({to}, static_cast<LabelMessage>(kind), body)) return;
   Send({to}, kind, body, out);
 }
 
 void JobMessenger::SendToAll(std::set<AgentId> targets, LabelMessage kind,
-                             const Bytes& body, Outbox& out, const Bytes& tag) {
+                             const SplitBytes& body, Outbox& out,
+                             const Bytes& tag) {
   targets.erase(sender_.self);
   targets.erase(AgentId());
   if (targets.empty()) return;
   const MessageBatcher::Targets list(targets.begin(), targets.end());
   // A body with a tag is long, and offered first.
-  if (tag.empty() && batcher_.Add(list, kind, body.view())) return;
+  if (tag.empty() && Batch(list, kind, body)) return;
   Send(list, static_cast<uint8_t>(kind), body, out, tag);
 }
 
 void JobMessenger::Send(absl::Span<const AgentId> targets, uint8_t kind,
-                        const Bytes& body, Outbox& out, const Bytes& tag) {
+                        const SplitBytes& body, Outbox& out, const Bytes& tag) {
   stats_.messages_sent += std::ssize(targets);
   stats_.bytes_sent += body.size() * std::ssize(targets);
   if (targets.size() == 1 && tag.empty()) {

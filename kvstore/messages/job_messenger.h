@@ -16,6 +16,7 @@
 #include "routing/transport/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/split_bytes.h"
 
 namespace dogged {
 
@@ -32,22 +33,24 @@ class JobMessenger {
   // Nothing is sent to no agent. `Kind`: LabelMessage, or another enum of kinds
   // of messages about the job.
   template <typename Kind>
-  void SendTo(AgentId to, Kind kind, const Bytes& body, Outbox& out) {
+  void SendTo(AgentId to, Kind kind, const SplitBytes& body, Outbox& out) {
     SendToOne(to, static_cast<uint8_t>(kind), body, out);
   }
   // Sends to all `targets` but this agent. With a tag the body is offered
   // first: an agent that has the body that the tag names takes no bytes.
   void SendToAll(std::set<AgentId> targets, LabelMessage kind,
-                 const Bytes& body, Outbox& out, const Bytes& tag = {});
+                 const SplitBytes& body, Outbox& out, const Bytes& tag = {});
   // Sends the batches, at the end of a pass.
   void SendBatches(Outbox& out);
   // Adds the multicast's traffic for this job to the stats.
   void CountPublications();
 
  private:
-  void SendToOne(AgentId to, uint8_t kind, const Bytes& body, Outbox& out);
-  void Send(absl::Span<const AgentId> targets, uint8_t kind, const Bytes& body,
-            Outbox& out, const Bytes& tag = {});
+  void SendToOne(AgentId to, uint8_t kind, const SplitBytes& body, Outbox& out);
+  bool Batch(absl::Span<const AgentId> targets, LabelMessage kind,
+             const SplitBytes& body);
+  void Send(absl::Span<const AgentId> targets, uint8_t kind,
+            const SplitBytes& body, Outbox& out, const Bytes& tag = {});
 
   const Sender sender_;
   Multicast& multicast_;

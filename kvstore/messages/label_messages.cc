@@ -1,5 +1,6 @@
 #include "kvstore/messages/label_messages.h"
 
+#include <memory>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -9,6 +10,10 @@
 
 namespace dogged {
 namespace {
+
+// Data of a value is shared from so many bytes on: copies of less are cheaper,
+// and may share a message.
+constexpr int64_t kSharedBytesMin = 4096;
 
 void PutReader(const std::optional<Reader>& reader, Encoder& out) {
   out.PutBool(reader.has_value());
@@ -94,18 +99,24 @@ absl::StatusOr<std::vector<Body>> DecodeAll(
 
 }  // namespace
 
-Bytes EncodePublish(const Label& label, const Value& value) {
+SplitBytes EncodePublish(const Label& label, const Value& value) {
   Encoder out;
   label.Encode(out);
-  value.Encode(out);
-  return Bytes(out.Take());
+  if (value.bytes() < kSharedBytesMin) {
+    value.Encode(out);
+    return Bytes(out.Take());
+  }
+  value.EncodeHead(out);
+  auto owner = std::make_shared<const Value>(value);
+  const absl::string_view data = owner->view();
+  return {Bytes(out.Take()), Bytes(std::move(owner), data)};
 }
 
-absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body) {
+absl::StatusOr<std::vector<PublishBody>> DecodePublish(const Bytes& body) {
   absl::Status bad_value;
-  auto out = DecodeAll<PublishBody>(body, "publish", [&](Decoder& in) {
+  auto out = DecodeAll<PublishBody>(body.view(), "publish", [&](Decoder& in) {
     PublishBody one{.label = Label::Decode(in)};
-    absl::StatusOr<Value> value = Value::Decode(in);
+    absl::StatusOr<Value> value = Value::Decode(in, body);
     if (value.ok()) {
       one.value = *std::move(value);
     } else {

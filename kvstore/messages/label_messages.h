@@ -23,6 +23,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
 #include "runtime/base/reader.h"
+#include "runtime/base/split_bytes.h"
 #include "runtime/base/value.h"
 
 namespace dogged {
@@ -127,8 +128,10 @@ struct WatermarksBody {
 };
 
 // A body of the kinds about labels; and all bodies of a message, at least one.
-Bytes EncodePublish(const Label& label, const Value& value);
-absl::StatusOr<std::vector<PublishBody>> DecodePublish(absl::string_view body);
+// The data of a long value is shared, not copied.
+SplitBytes EncodePublish(const Label& label, const Value& value);
+// A long value may keep what `body` keeps (Value::Decode).
+absl::StatusOr<std::vector<PublishBody>> DecodePublish(const Bytes& body);
 Bytes EncodeAnnounce(const AnnounceBody& body);
 absl::StatusOr<std::vector<AnnounceBody>> DecodeAnnounce(
     absl::string_view body);

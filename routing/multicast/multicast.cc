@@ -108,7 +108,7 @@ std::vector<Branch> Multicast::Split(MulticastPlan plan, int hops,
 }
 
 void Multicast::Start(absl::Span<const AgentId> targets, uint8_t kind,
-                      JobId job, const Bytes& body, Outbox& out,
+                      JobId job, const SplitBytes& body, Outbox& out,
                       const Bytes& tag) {
   std::vector<AgentId> others(targets.begin(), targets.end());
   std::sort(others.begin(), others.end());
@@ -169,7 +169,7 @@ void Multicast::StartStreams(const Streams::Shipment& shipment, Outbox& out) {
 }
 
 void Multicast::ForwardWhole(const Header& header, std::vector<AgentId> targets,
-                             JobId job, const Bytes& body, Outbox& out) {
+                             JobId job, const SplitBytes& body, Outbox& out) {
   Header next = header;
   ++next.hops;
   for (const Branch& branch :
@@ -178,8 +178,12 @@ void Multicast::ForwardWhole(const Header& header, std::vector<AgentId> targets,
     next.EncodeTo(encoder);
     encoder.PutVarint(branch.targets.size());
     for (AgentId id : branch.targets) encoder.PutId(id);
-    encoder.PutRaw(body.view());
-    out.Send(branch.hop, RoutingKind::kMulticast, job, Bytes(encoder.Take()));
+    encoder.PutRaw(body.head.view());
+    // A short body must not keep the packet alive that it came in.
+    const bool is_short = body.rest.size() <= limits_.stream_bytes_min;
+    if (is_short) encoder.PutRaw(body.rest.view());
+    out.Send(branch.hop, RoutingKind::kMulticast, job,
+             {Bytes(encoder.Take()), is_short ? Bytes() : body.rest});
   }
 }
 

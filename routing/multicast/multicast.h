@@ -34,6 +34,7 @@
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
+#include "runtime/base/split_bytes.h"
 
 namespace dogged {
 
@@ -65,7 +66,7 @@ class Multicast {
   // Shape:   `targets` in any order; doubles are taken once.
   // Cost:    O(|targets| log |members|).
   void Start(absl::Span<const AgentId> targets, uint8_t kind, JobId job,
-             const Bytes& body, Outbox& out, const Bytes& tag = {});
+             const SplitBytes& body, Outbox& out, const Bytes& tag = {});
 
   static bool IsMine(uint8_t kind) {
     return kind >= static_cast<uint8_t>(RoutingKind::kMulticast) &&
@@ -103,7 +104,7 @@ class Multicast {
   // Starts a stream for each tree of the plan.
   void StartStreams(const Streams::Shipment& shipment, Outbox& out);
   void ForwardWhole(const Header& header, std::vector<AgentId> targets,
-                    JobId job, const Bytes& body, Outbox& out);
+                    JobId job, const SplitBytes& body, Outbox& out);
   absl::Status ReceiveWhole(JobId job, const Bytes& message, Outbox& out,
                             std::vector<Delivery>& deliveries);
   void CountFrom(size_t first, const Outbox& out);

@@ -51,7 +51,7 @@ absl::Duration Streams::Retry() const {
 // --- Sending -------------------------------------------------------------
 
 void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
-  const Bytes& body = shipment.body;
+  const SplitBytes& body = shipment.body;
   const StreamKey key{self_, next_number_++};
   const auto it = streams_.try_emplace(key).first;
   Stream& stream = it->second;
@@ -74,7 +74,7 @@ void Streams::Start(Shipment shipment, Splitter split, Outbox& out) {
   stream.job = shipment.job;
   for (int64_t at = 0; at < body.size(); at += offer.segment_bytes) {
     stream.pieces.push_back(
-        body.Slice(at, std::min(offer.segment_bytes, body.size() - at)));
+        body.Slice(at, std::min(offer.segment_bytes, body.size() - at)).Join());
   }
   stream.count = stream.have = stream.limit = std::ssize(stream.pieces);
   stream.touched = stream.active = now_;
@@ -121,7 +121,7 @@ void Streams::Pump(const Stream& stream, AgentId to, Child& child,
          stream.HasPiece(child.next)) {
     const Bytes& piece = stream.pieces[child.next];
     out.Send(to, RoutingKind::kStreamSegment, stream.job,
-             StreamSegment::Encode(stream.offer.key, child.next, piece.view()));
+             {StreamSegment::EncodeHead(stream.offer.key, child.next), piece});
     ++child.next;
   }
 }
@@ -153,7 +153,7 @@ absl::Status Streams::ReceivePull(const Pass& pass, AgentId from,
     if (!stream.HasPiece(index)) continue;
     const Bytes& piece = stream.pieces[index];
     pass.out.Send(from, RoutingKind::kStreamSegment, stream.job,
-                  StreamSegment::Encode(pull.key, index, piece.view()));
+                  {StreamSegment::EncodeHead(pull.key, index), piece});
   }
   Pump(stream, from, child, pass.out);
   // A mere relay asks for bytes once a child wants them.
@@ -279,7 +279,7 @@ void Streams::SayDone(const Stream& stream, AgentId to, Outbox& out) {
 absl::Status Streams::ReceiveSegment(const Pass& pass, const Bytes& message,
                                      std::vector<Delivery>& deliveries) {
   now_ = pass.now;
-  DOGGED_ASSIGN_OR_RETURN(StreamSegment segment,
+  DOGGED_ASSIGN_OR_RETURN(const StreamSegment segment,
                           StreamSegment::Decode(message));
   const auto it = streams_.find(segment.key);
   if (it == streams_.end()) return absl::OkStatus();  // late, or too early
@@ -302,10 +302,7 @@ absl::Status Streams::ReceiveSegment(const Pass& pass, const Bytes& message,
   }
   stream.touched = stream.active = pass.now;
   stream.stalls = 0;
-  if (std::ssize(stream.pieces) <= segment.index) {
-    stream.pieces.resize(segment.index + 1);
-  }
-  stream.pieces[segment.index] = std::move(segment.piece);
+  DOGGED_RETURN_IF_ERROR(AddPiece(stream, segment));
   while (stream.HasPiece(stream.have)) ++stream.have;
   for (auto& [hop, child] : stream.children) Pump(stream, hop, child, pass.out);
   if (stream.complete()) {
@@ -320,6 +317,27 @@ absl::Status Streams::ReceiveSegment(const Pass& pass, const Bytes& message,
   return absl::OkStatus();
 }
 
+absl::Status Streams::AddPiece(Stream& stream, const StreamSegment& segment) {
+  if (std::ssize(stream.pieces) <= segment.index) {
+    stream.pieces.resize(segment.index + 1);
+  }
+  Bytes& piece = stream.pieces[segment.index];
+  if (stream.count == 1) {
+    piece = segment.piece;
+    return absl::OkStatus();
+  }
+  if (!stream.gathered.has_value()) {
+    stream.gathered = GatheredBytes::Create(stream.offer.total);
+  }
+  if (!stream.gathered.has_value()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no memory for a stream of ", stream.offer.total, " bytes"));
+  }
+  piece = stream.gathered->Put(segment.index * stream.offer.segment_bytes,
+                               segment.piece.view());
+  return absl::OkStatus();
+}
+
 void Streams::Complete(Map::iterator it, Outbox& out,
                        std::vector<Delivery>& deliveries) {
   Stream& stream = it->second;
@@ -330,20 +348,10 @@ void Streams::Complete(Map::iterator it, Outbox& out,
 
 void Streams::Deliver(Stream& stream, std::vector<Delivery>& deliveries) {
   stream.needed = false;
-  Bytes body;
-  if (stream.pieces.size() == 1) {
-    body = stream.pieces[0];
-  } else {
-    std::string whole;
-    whole.reserve(stream.offer.total);
-    for (const Bytes& piece : stream.pieces) {
-      whole.append(piece.data(), piece.size());
-    }
-    body = Bytes(std::move(whole));
-  }
-  deliveries.push_back({stream.offer.key.origin, stream.offer.kind, stream.job,
-                        std::move(body), /*tag_only=*/false, stream.offer.key,
-                        stream.offer.part});
+  deliveries.push_back(
+      {stream.offer.key.origin, stream.offer.kind, stream.job,
+       stream.count == 1 ? stream.pieces[0] : stream.gathered->whole(),
+       /*tag_only=*/false, stream.offer.key, stream.offer.part});
 }
 
 bool Streams::Settle(Map::iterator it, Outbox& out) {

@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,11 +32,13 @@
 #include "routing/plans/planner.h"
 #include "routing/stream/stream_messages.h"
 #include "routing/transport/envelope.h"
+#include "routing/transport/gathered_bytes.h"
 #include "routing/transport/outbox.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
 #include "runtime/base/small_blocks.h"
+#include "runtime/base/split_bytes.h"
 
 namespace dogged {
 
@@ -79,7 +82,7 @@ class Streams {
     std::vector<AgentId> targets;  // known, distinct, without this agent
     uint8_t kind = 0;
     JobId job;
-    Bytes body;  // not empty
+    SplitBytes body;  // not empty
     // With a tag, a target that has the body takes no bytes, for the price of a
     // round trip per hop before the first byte.
     Bytes tag;
@@ -141,6 +144,8 @@ class Streams {
     bool needed = false;   // is a destination and lacks the body
     bool pulling = false;  // the parent was asked for segments
     std::vector<Bytes> pieces;
+    // Where pieces lie that came, if there are several.
+    std::optional<GatheredBytes> gathered;
     int64_t have = 0;   // all before this are there
     int64_t count = 0;  // of all segments
     int64_t limit = 0;  // up to where the parent has credit
@@ -179,6 +184,7 @@ class Streams {
   void Pull(Stream& stream, Ask ask, Outbox& out) const;
   static void SayDone(const Stream& stream, AgentId to, Outbox& out);
   static void AddParent(Stream& stream, AgentId parent);
+  static absl::Status AddPiece(Stream& stream, const StreamSegment& segment);
   // The stream has all of the body now.
   void Complete(Map::iterator it, Outbox& out,
                 std::vector<Delivery>& deliveries);

@@ -85,12 +85,10 @@ absl::StatusOr<StreamOffer> StreamOffer::Decode(const Bytes& message,
   return offer;
 }
 
-Bytes StreamSegment::Encode(const StreamKey& key, int64_t index,
-                            absl::string_view piece) {
+Bytes StreamSegment::EncodeHead(const StreamKey& key, int64_t index) {
   Encoder encoder;
   PutKey(key, encoder);
   encoder.PutVarint(static_cast<uint64_t>(index));
-  encoder.PutRaw(piece);
   return Bytes(encoder.Take());
 }
 

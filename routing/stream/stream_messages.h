@@ -53,8 +53,8 @@ struct StreamSegment {
   int64_t index = 0;
   Bytes piece;
 
-  static Bytes Encode(const StreamKey& key, int64_t index,
-                      absl::string_view piece);
+  // All that goes before the piece.
+  static Bytes EncodeHead(const StreamKey& key, int64_t index);
   static absl::StatusOr<StreamSegment> Decode(const Bytes& message);
 };
 

@@ -13,8 +13,8 @@
 
 #include "absl/time/time.h"
 #include "routing/transport/envelope.h"
-#include "runtime/base/bytes.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/split_bytes.h"
 
 namespace dogged {
 
@@ -23,15 +23,15 @@ struct Outbox {
     AgentId to;
     uint8_t kind = 0;
     JobId job;
-    Bytes body;
+    SplitBytes body;
   };
 
   // Appends a message; messages to the same agent stay in order. `to` may be
   // the sender itself: such a message is delivered without a transport.
-  void Send(AgentId to, uint8_t kind, JobId job, Bytes body) {
+  void Send(AgentId to, uint8_t kind, JobId job, SplitBytes body) {
     messages.push_back({to, kind, job, std::move(body)});
   }
-  void Send(AgentId to, RoutingKind kind, JobId job, Bytes body) {
+  void Send(AgentId to, RoutingKind kind, JobId job, SplitBytes body) {
     Send(to, static_cast<uint8_t>(kind), job, std::move(body));
   }
 

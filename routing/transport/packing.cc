@@ -42,7 +42,7 @@ void Packer::Flush(ViewDigest view, Outbox& outbox, Transport& transport,
     head.job = wish.job;
     head.length = wish.body.size();
     if (wish.to == self_) {
-      to_self.push_back({head, std::move(wish.body)});
+      to_self.push_back({head, wish.body.Join()});
       continue;
     }
     ++messages_sent_;
@@ -74,8 +74,8 @@ absl::Status Packer::Forward(const Bytes& relayed, Transport& transport) {
   return absl::OkStatus();
 }
 
-void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
-                  std::string& packet) {
+void Packer::Pack(const Envelope& head, const SplitBytes& body,
+                  Transport& transport, std::string& packet) {
   const AgentId next = relay_.IsNone() ? head.target : relay_;
   if (body.size() <= SegmentBytes(next, transport)) {
     const int64_t size = Envelope::kBytes + body.size();
@@ -83,9 +83,10 @@ void Packer::Pack(const Envelope& head, const Bytes& body, Transport& transport,
     if (alone || std::ssize(packet) + size > packet_bytes_max_) {
       Ship(head.target, transport, packet);
     }
-    if (!alone) return AppendMessage(head, {}, body.view(), packet);
-    AppendHead(head, {}, body.view(), packet);
-    ShipParts(head.target, packet, body, transport);
+    const absl::string_view first = body.head.view();
+    if (!alone) return AppendMessage(head, first, body.rest.view(), packet);
+    AppendHead(head, first, body.rest.view(), packet);
+    ShipParts(head.target, packet, body.rest, transport);
     return;
   }
   Ship(head.target, transport, packet);
@@ -120,9 +121,10 @@ bool Packer::Advance(Rest& rest, Transport& transport) {
     if (queued > 0 && queued + size > queue_bytes_max_ / 2) return false;
     Encoder encoder;
     SegmentHeader{rest.message_id, rest.offset, total}.EncodeTo(encoder);
-    const Bytes piece = rest.body.Slice(rest.offset, size);
-    AppendHead(rest.head, encoder.view(), piece.view(), packet);
-    ShipParts(to, packet, piece, transport);
+    const SplitBytes piece = rest.body.Slice(rest.offset, size);
+    encoder.PutRaw(piece.head.view());
+    AppendHead(rest.head, encoder.view(), piece.rest.view(), packet);
+    ShipParts(to, packet, piece.rest, transport);
     rest.offset += size;
   }
   return true;

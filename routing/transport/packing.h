@@ -27,6 +27,7 @@
 #include "routing/transport/transport.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/limits.h"
+#include "runtime/base/split_bytes.h"
 
 namespace dogged {
 
@@ -76,12 +77,12 @@ class Packer {
   // A message that is cut, from `offset` on.
   struct Rest {
     Envelope head;
-    Bytes body;
+    SplitBytes body;
     uint64_t message_id = 0;
     int64_t offset = 0;
   };
   // Appends a message, or the segments of one, to `packet`; sends full ones.
-  void Pack(const Envelope& head, const Bytes& body, Transport& transport,
+  void Pack(const Envelope& head, const SplitBytes& body, Transport& transport,
             std::string& packet);
   void Ship(AgentId to, Transport& transport, std::string& packet);
   // One whose head lies in `head`, which is taken.

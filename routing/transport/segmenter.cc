@@ -1,6 +1,7 @@
 #include "routing/transport/segmenter.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 
@@ -10,21 +11,14 @@ namespace {
 // Memory that even an empty piece costs.
 constexpr int64_t kPieceOverhead = 64;
 
-// The pieces as one, if they cover it without gap or overlap.
-std::optional<Bytes> Join(const std::map<int64_t, Bytes>& pieces,
-                          int64_t total) {
-  int64_t end = 0;
-  for (const auto& [offset, piece] : pieces) {
-    if (offset != end) return std::nullopt;
-    end += piece.size();
-  }
-  if (end != total) return std::nullopt;
-  std::string whole;
-  whole.reserve(total);
-  for (const auto& [offset, piece] : pieces) {
-    whole.append(piece.data(), piece.size());
-  }
-  return Bytes(std::move(whole));
+// Whether the piece overlaps one of those that are there.
+bool Overlaps(const std::map<int64_t, int64_t>& pieces, int64_t offset,
+              int64_t size) {
+  const auto after = pieces.lower_bound(offset);
+  if (after != pieces.end() && after->first < offset + size) return true;
+  if (after == pieces.begin()) return false;
+  const auto before = std::prev(after);
+  return before->first + before->second > offset;
 }
 
 }  // namespace
@@ -70,19 +64,33 @@ absl::StatusOr<std::optional<Bytes>> Reassembler::Add(absl::Time now,
     return absl::InvalidArgumentError("segments of different totals");
   }
   message.touched = now;
-  if (!message.pieces.emplace(header.offset, piece).second) {
+  const auto known = message.pieces.find(header.offset);
+  if (known != message.pieces.end() && known->second == size) {
     return std::optional<Bytes>();  // came before
   }
+  if (Overlaps(message.pieces, header.offset, size)) {
+    Drop(it);
+    return absl::InvalidArgumentError("segments overlap");
+  }
+  if (!message.body.has_value()) {
+    message.body = GatheredBytes::Create(header.total);
+  }
+  if (!message.body.has_value()) {
+    Drop(it);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no memory for a message of ", header.total, " bytes"));
+  }
+  (void)message.body->Put(header.offset, piece.view());
+  message.pieces.emplace(header.offset, size);
   message.bytes += size;
   held_bytes_ += size + kPieceOverhead;
   if (message.bytes < message.total) {
     while (held_bytes_ > options_.held_bytes_max) DropOldest();
     return std::optional<Bytes>();
   }
-  std::optional<Bytes> whole = Join(message.pieces, message.total);
+  const Bytes whole = message.body->whole();
   Drop(it);
-  if (!whole) return absl::InvalidArgumentError("segments overlap");
-  return whole;
+  return std::optional<Bytes>(whole);
 }
 
 Reassembler::Incomplete::iterator Reassembler::Drop(

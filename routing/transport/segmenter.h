@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "routing/transport/gathered_bytes.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/ids.h"
@@ -43,7 +44,8 @@ class Reassembler {
   // Takes a segment (header, then piece); gives the whole body once complete.
   //
   // Cost:   one copy of the body; memory only for bytes that really came.
-  // Errors: kInvalidArgument for a segment that contradicts itself or earlier
+  // Errors: kResourceExhausted without memory for the whole body.
+  //         kInvalidArgument for a segment that contradicts itself or earlier
   //         ones (then the whole message is forgotten).
   absl::StatusOr<std::optional<Bytes>> Add(absl::Time now, AgentId sender,
                                            const Bytes& segment);
@@ -64,7 +66,8 @@ class Reassembler {
     int64_t total = 0;
     int64_t bytes = 0;
     absl::Time touched;
-    std::map<int64_t, Bytes> pieces;  // by offset
+    std::map<int64_t, int64_t> pieces;  // their bytes, by offset
+    std::optional<GatheredBytes> body;
   };
   using Incomplete = std::map<Key, PartialMessage>;
 

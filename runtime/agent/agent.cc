@@ -162,8 +162,7 @@ void Agent::DispatchToJob(absl::Time now, AgentId from, uint8_t kind,
   if (kind == static_cast<uint8_t>(LabelMessage::kLend)) {
     return loans_.ReceiveLoan(now, from, *entry.run, body);
   }
-  context_.Count(
-      entry.run->Receive({now, context_.outbox}, from, kind, body.view()));
+  context_.Count(entry.run->Receive({now, context_.outbox}, from, kind, body));
 }
 
 void Agent::TakeCompletions(absl::Time now) {

@@ -11,6 +11,10 @@ constexpr int64_t kSmallest = 256;  // of four steps of 64
 // elsewhere.
 constexpr int64_t kColored = 64 << 10;
 constexpr int64_t kColorStep = 4096;
+// Values of so many bytes may have larger blocks, of so many classes up: a
+// quarter of the next power of two each.
+constexpr int64_t kLargerOf = 64 << 10;
+constexpr int kLargerClasses = 2;
 
 }  // namespace
 
@@ -35,10 +39,24 @@ int64_t ArenaBlocks::SizeOf(int64_t bytes) {
   return SizeOfClass(ClassOf(bytes));
 }
 
+int ArenaBlocks::ClassToTakeFrom(int size_class) const {
+  const int64_t size = SizeOfClass(size_class);
+  const bool has_pages =
+      !free_[size_class].backed.empty() ||
+      (free_[size_class].unbacked.empty() && next_ + size <= warm_end_);
+  if (has_pages || size < kLargerOf) return size_class;
+  for (int above = size_class + 1;
+       above <= size_class + kLargerClasses && above < kClasses; ++above) {
+    if (!free_[above].backed.empty()) return above;
+  }
+  return size_class;
+}
+
 std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
   DOGGED_CHECK(bytes > 0) << bytes;
   if (bytes > end_) return std::nullopt;
-  const int size_class = ClassOf(bytes);
+  const int own_class = ClassOf(bytes);
+  const int size_class = ClassToTakeFrom(own_class);
   const int64_t size = SizeOfClass(size_class);
   auto& [backed, unbacked] = free_[size_class];
   Taken out{.offset = next_, .is_backed = !backed.empty()};
@@ -46,6 +64,7 @@ std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
     out.offset = backed.back();
     backed.pop_back();
     backed_bytes_ -= size;
+    if (size_class != own_class) larger_.emplace(out.offset, size_class);
   } else if (!unbacked.empty()) {
     out.offset = unbacked.back();
     unbacked.pop_back();
@@ -60,7 +79,11 @@ std::optional<ArenaBlocks::Taken> ArenaBlocks::Take(int64_t bytes) {
 }
 
 void ArenaBlocks::Give(int64_t offset, int64_t bytes) {
-  const int size_class = ClassOf(bytes);
+  int size_class = ClassOf(bytes);
+  if (const auto larger = larger_.find(offset); larger != larger_.end()) {
+    size_class = larger->second;
+    larger_.erase(larger);
+  }
   const int64_t size = SizeOfClass(size_class);
   used_ -= size;
   backed_bytes_ += size;

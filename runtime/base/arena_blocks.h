@@ -1,7 +1,9 @@
 // ArenaBlocks: the parts of an arena that are in use: offsets and sizes, no
 // memory. Blocks come from the top in sizes of a few classes, and are used
 // again for values of their class, the last returned block first: it is warm. A
-// free block is backed by pages, unless these went back to the system. Not
+// free block is backed by pages, unless these went back to the system. Rather
+// than to take fresh pages, a value has a backed block of a class above its
+// own: the columns of a factorisation get shorter from step to step. Not
 // thread-safe.
 #ifndef DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
 #define DOGGED_RUNTIME_BASE_ARENA_BLOCKS_H_
@@ -9,6 +11,8 @@
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace dogged {
 
@@ -41,7 +45,7 @@ class ArenaBlocks {
   // Returns a block of TakeBacked(); its pages have gone.
   void GiveUnbacked(const Block& block);
 
-  // Bytes of the block for a value of `bytes`: at most a quarter more.
+  // Bytes of a fresh block for a value of `bytes`: at most a quarter more.
   static int64_t SizeOf(int64_t bytes);
 
   int64_t used_bytes() const { return used_; }
@@ -53,6 +57,9 @@ class ArenaBlocks {
   static constexpr int kClasses = 4 * 48;
   static int ClassOf(int64_t bytes);
   static int64_t SizeOfClass(int size_class);
+  // A class above this one, of blocks up to half as large again, that has a
+  // backed one; else this one.
+  int ClassToTakeFrom(int size_class) const;
 
   int64_t next_;
   int64_t warm_end_;
@@ -64,6 +71,8 @@ class ArenaBlocks {
     std::vector<int64_t> unbacked;
   };
   std::vector<Free> free_;  // by class
+  // By offset, the class of each block in use that is not the value's own.
+  absl::flat_hash_map<int64_t, int> larger_;
 };
 
 }  // namespace dogged

@@ -25,11 +25,20 @@ class Bytes {
   // `view` is alive as long as `owner` is.
   Bytes(std::shared_ptr<const void> owner, absl::string_view view)
       : owner_(std::move(owner)), view_(view) {}
+  // The same where `owner` holds little else.
+  static Bytes AllOf(std::shared_ptr<const void> owner,
+                     absl::string_view view) {
+    Bytes out(std::move(owner), view);
+    out.is_all_ = true;
+    return out;
+  }
 
   const char* data() const { return view_.data(); }
   int64_t size() const { return std::ssize(view_); }
   bool empty() const { return view_.empty(); }
   absl::string_view view() const { return view_; }
+  // Whoever keeps it keeps little else in memory. False: not known.
+  bool IsAll() const { return is_all_; }
 
   // `size` bytes from `offset`, sharing the buffer. Both lie within.
   Bytes Slice(int64_t offset, int64_t size) const;
@@ -41,6 +50,7 @@ class Bytes {
  private:
   std::shared_ptr<const void> owner_;
   absl::string_view view_;
+  bool is_all_ = false;
 };
 
 }  // namespace dogged

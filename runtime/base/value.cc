@@ -29,6 +29,22 @@ void UnifyNansOf(absl::Span<T> numbers) {
   }
 }
 
+// Data that a value keeps in a buffer of Bytes.
+class BufferMemory : public ValueMemory {
+ public:
+  explicit BufferMemory(Bytes buffer) : buffer_(std::move(buffer)) {}
+  void* Take(int64_t) override { return nullptr; }
+  void Give(void*, int64_t) override {}
+
+ private:
+  const Bytes buffer_;
+};
+
+bool IsWorthKeeping(absl::string_view data, const Bytes& buffer) {
+  return buffer.IsAll() && std::ssize(data) > buffer.size() / 2 &&
+         reinterpret_cast<uintptr_t>(data.data()) % kBlockAlignment == 0;
+}
+
 std::atomic<ValueMemory*>& CurrentMemory() {
   static std::atomic<ValueMemory*> memory{nullptr};
   return memory;
@@ -84,8 +100,15 @@ void SetValueMemory(ValueMemory* memory) {
   CurrentMemory().store(memory, std::memory_order_release);
 }
 
+ValueMemory* CurrentValueMemory() {
+  return CurrentMemory().load(std::memory_order_acquire);
+}
+
 size_t Value::BlockBytesOf(const Block& block) {
-  return BlockBytes(block.data == nullptr || block.is_far ? 0 : block.bytes);
+  return BlockBytes(block.data == nullptr ||
+                            block.place != DataPlace::kBehindHeader
+                        ? 0
+                        : block.bytes);
 }
 
 Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
@@ -94,7 +117,7 @@ Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
                 sizeof(FarBlock) <= kHeaderBytes);
   const int64_t bytes = ElementCount(shape) * ElementBytes(type);
   DOGGED_CHECK(bytes >= 0) << "shape " << shape.ToString();
-  ValueMemory* source = CurrentMemory().load(std::memory_order_acquire);
+  ValueMemory* source = CurrentValueMemory();
   void* elsewhere = nullptr;
   if (kind == Kind::kWhole && source != nullptr && bytes > 0) {
     elsewhere = source->Take(bytes);
@@ -109,7 +132,6 @@ Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
   }
   const bool is_far = kind == Kind::kView || elsewhere != nullptr;
   Block* block = is_far ? new (memory) FarBlock : new (memory) Block;
-  block->is_far = is_far;
   block->type = type;
   block->shape = shape;
   block->bytes = bytes;
@@ -117,6 +139,7 @@ Value::Block* Value::TryAllocate(ElementType type, const Shape& shape,
     block->data = static_cast<char*>(memory) + HeaderBytes(bytes);
   } else if (elsewhere != nullptr) {
     block->data = elsewhere;
+    block->place = DataPlace::kValueMemory;
     MemoryOf(block) = source;
     ArenaByteCount().fetch_add(bytes, std::memory_order_relaxed);
   }
@@ -143,7 +166,7 @@ Value Value::View(ElementType type, const Shape& shape, const Digest& digest,
   block->data = const_cast<void*>(data);  // written by nobody: see IsUnique()
   block->digest = digest;
   MemoryOf(block) = lease.release();
-  block->is_view = true;
+  block->place = DataPlace::kLease;
   return Value(block);
 }
 
@@ -173,12 +196,12 @@ Value Value::Scalar(double value) {
 
 void Value::Free(Block* block) {
   const size_t total = BlockBytesOf(*block);
-  if (block->is_far) {
-    if (!block->is_view) {
+  if (block->place != DataPlace::kBehindHeader) {
+    if (block->place != DataPlace::kLease) {
       ArenaByteCount().fetch_sub(block->bytes, std::memory_order_relaxed);
     }
     MemoryOf(block)->Give(block->data, block->bytes);
-    if (block->is_view) delete MemoryOf(block);
+    if (block->place >= DataPlace::kLease) delete MemoryOf(block);
   }
   block->~Block();
   FreeBlock(block, total);
@@ -233,7 +256,18 @@ void Value::EncodeHead(Encoder& out) const {
   out.PutVarint(view().size());
 }
 
-absl::StatusOr<Value> Value::Decode(Decoder& in) {
+Value Value::Kept(ElementType type, const Shape& shape, absl::string_view data,
+                  const Bytes& buffer) {
+  Block* block = TryAllocate(type, shape, Kind::kView);
+  DOGGED_CHECK(block != nullptr) << "no memory for a header";
+  block->data = const_cast<char*>(data.data());  // see IsUnique()
+  block->place = DataPlace::kBuffer;
+  MemoryOf(block) = new BufferMemory(buffer);
+  ArenaByteCount().fetch_add(block->bytes, std::memory_order_relaxed);
+  return Value(block);
+}
+
+absl::StatusOr<Value> Value::Decode(Decoder& in, const Bytes& buffer) {
   Digest digest;
   digest.low = in.GetU64();
   digest.high = in.GetU64();
@@ -259,14 +293,18 @@ absl::StatusOr<Value> Value::Decode(Decoder& in) {
     in.Fail();
     return in.status("value");
   }
-  Block* block =
-      TryAllocate(static_cast<ElementType>(type), shape, Kind::kWhole);
-  if (block == nullptr) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no memory for a value of ", limit, " bytes"));
+  Value out;
+  if (IsWorthKeeping(bytes, buffer)) {
+    out = Kept(static_cast<ElementType>(type), shape, bytes, buffer);
+  } else {
+    out.block_ =
+        TryAllocate(static_cast<ElementType>(type), shape, Kind::kWhole);
+    if (out.IsNone()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("no memory for a value of ", limit, " bytes"));
+    }
+    std::memcpy(out.mutable_data(), bytes.data(), bytes.size());
   }
-  Value out(block);
-  std::memcpy(out.mutable_data(), bytes.data(), bytes.size());
   out.Seal();
   if (out.digest() != digest) {
     return absl::DataLossError(absl::StrCat(

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "runtime/base/bytes.h"
 #include "runtime/base/codec.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/label.h"
@@ -61,7 +62,9 @@ class Value {
   // `lease` by calling its Give().
   static Value View(ElementType type, const Shape& shape, const Digest& digest,
                     const void* data, std::unique_ptr<ValueMemory> lease);
-  bool IsView() const { return block_ != nullptr && block_->is_view; }
+  bool IsView() const {
+    return block_ != nullptr && block_->place == DataPlace::kLease;
+  }
   // A view of memory that exists only because it is viewed.
   bool IsOrphan() const { return IsView() && MemoryOf(block_)->IsOrphaned(); }
   // The same in memory of this process's own.
@@ -117,7 +120,7 @@ class Value {
   bool IsSameBlock(const Value& other) const { return block_ == other.block_; }
   // True if nobody else holds this block, so that it may be written.
   bool IsUnique() const {
-    return !block_->is_view &&
+    return block_->place < DataPlace::kLease &&
            block_->refs.load(std::memory_order_acquire) == 1;
   }
 
@@ -126,9 +129,12 @@ class Value {
   void Encode(Encoder& out) const;
   // The same up to the data; view() is what follows.
   void EncodeHead(Encoder& out) const;
-  // kInvalidArgument if malformed, kDataLoss if the digest does not fit,
-  // kResourceExhausted without memory for it.
-  static absl::StatusOr<Value> Decode(Decoder& in);
+  // Takes a value from `in`, which reads `buffer`: where the data is most of
+  // it, and aligned, the value keeps it (Bytes::IsAll) instead of a copy.
+  //
+  // Errors: kInvalidArgument if malformed, kDataLoss if the digest does not
+  //         fit, kResourceExhausted without memory for it.
+  static absl::StatusOr<Value> Decode(Decoder& in, const Bytes& buffer = {});
 
   // Bytes that a value takes beside its data, at most; also those of Spilled().
   static constexpr int64_t kHeaderBytes = 128;
@@ -138,12 +144,19 @@ class Value {
 
  private:
   enum class DigestState : uint8_t { kKnown, kDue, kBeingComputed };
+  // All but the first are those of a FarBlock; those from kLease on own its
+  // `memory`, and others may read the data.
+  enum class DataPlace : uint8_t {
+    kBehindHeader,
+    kValueMemory,
+    kLease,   // of a view
+    kBuffer,  // of a message that the value came in
+  };
   struct Block {
     std::atomic<int32_t> refs{1};
     std::atomic<DigestState> digest_state{DigestState::kKnown};
     ElementType type = ElementType::kDouble;
-    bool is_far = false;  // a FarBlock
-    bool is_view = false;
+    DataPlace place = DataPlace::kBehindHeader;
     Shape shape;
     int64_t bytes = 0;
     void* data = nullptr;  // null: see Spilled()
@@ -151,9 +164,12 @@ class Value {
   };
   // Block of a value whose data lies elsewhere.
   struct FarBlock : Block {
-    ValueMemory* memory = nullptr;  // owned by a view: its lease
+    ValueMemory* memory = nullptr;
   };
   enum class Kind : uint8_t { kWhole, kSpilled, kView };
+  // One whose data is `data`, a part of `buffer`.
+  static Value Kept(ElementType type, const Shape& shape,
+                    absl::string_view data, const Bytes& buffer);
   // Null without memory.
   static Block* TryAllocate(ElementType type, const Shape& shape, Kind kind);
   static size_t BlockBytesOf(const Block& block);

@@ -24,6 +24,8 @@ class ValueMemory {
 // New values of the process come from `memory` from now on, which outlives
 // them; null: from the heap.
 void SetValueMemory(ValueMemory* memory);
+// The last one set.
+ValueMemory* CurrentValueMemory();
 
 }  // namespace dogged
 

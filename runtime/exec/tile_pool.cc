@@ -43,9 +43,10 @@ class AnonymousRange : public AddressRange {
 
 }  // namespace
 
-std::unique_ptr<TilePool> TilePool::Create(int64_t bytes) {
+std::unique_ptr<TilePool> TilePool::Create(int64_t bytes, int64_t warm_bytes) {
   rlimit addresses = {};
-  if (kIsChecked || bytes <= 0 || getrlimit(RLIMIT_AS, &addresses) != 0 ||
+  if (kIsChecked || bytes <= warm_bytes ||
+      getrlimit(RLIMIT_AS, &addresses) != 0 ||
       addresses.rlim_cur != RLIM_INFINITY) {
     return nullptr;
   }
@@ -54,11 +55,12 @@ std::unique_ptr<TilePool> TilePool::Create(int64_t bytes) {
   if (memory == MAP_FAILED) return nullptr;
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
   return std::unique_ptr<TilePool>(new TilePool(
-      std::make_unique<AnonymousRange>(static_cast<char*>(memory), bytes)));
+      std::make_unique<AnonymousRange>(static_cast<char*>(memory), bytes),
+      warm_bytes));
 }
 
-TilePool::TilePool(std::unique_ptr<AddressRange> range)
-    : range_(std::move(range)), memory_(*range_, {}) {}
+TilePool::TilePool(std::unique_ptr<AddressRange> range, int64_t warm_bytes)
+    : range_(std::move(range)), memory_(*range_, {.warm_bytes = warm_bytes}) {}
 
 TilePool::~TilePool() { SetValueMemory(nullptr); }
 

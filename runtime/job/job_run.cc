@@ -176,7 +176,7 @@ void JobRun::OnCompletion(const Pass& pass, Completion completion) {
 }
 
 absl::Status JobRun::Receive(const Pass& pass, AgentId from, uint8_t kind,
-                             absl::string_view body) {
+                             const Bytes& body) {
   if (!job_.failure.ok()) return absl::OkStatus();
   const auto refuse = [] {
     return absl::InvalidArgumentError("message about no label of this job");
@@ -207,30 +207,31 @@ absl::Status JobRun::Receive(const Pass& pass, AgentId from, uint8_t kind,
       });
     }
     case LabelMessage::kAnnounce:
-      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+      return for_each(DecodeAnnounce(body.view()), [&](const AnnounceBody& b) {
         dictionary_.replication.HandleAnnounce(pass, from, b);
       });
     case LabelMessage::kStored:
-      return for_each(DecodeAnnounce(body), [&](const AnnounceBody& b) {
+      return for_each(DecodeAnnounce(body.view()), [&](const AnnounceBody& b) {
         dictionary_.replication.HandleStored(pass, from, b);
       });
     case LabelMessage::kDemand:
-      return for_each(DecodeDemand(body), [&](const DemandBody& b) {
+      return for_each(DecodeDemand(body.view()), [&](const DemandBody& b) {
         demands_.HandleDemand(from, b, pass.out);
       });
     case LabelMessage::kDone:
-      return for_each(DecodeDone(body), [&](const DoneBody& b) {
+      return for_each(DecodeDone(body.view()), [&](const DoneBody& b) {
         dictionary_.retention.HandleDone(from, b, pass.out);
       });
     case LabelMessage::kRetired:
-      return for_each(DecodeRetired(body), [&](const RetiredBody& b) {
+      return for_each(DecodeRetired(body.view()), [&](const RetiredBody& b) {
         demands_.HandleRetired(from, b, pass.out);
       });
     case LabelMessage::kStarted:
       views_.PeerStarted(pass, from);
       return absl::OkStatus();
     case LabelMessage::kWatermarks: {
-      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b, DecodeWatermarks(body));
+      DOGGED_ASSIGN_OR_RETURN(const WatermarksBody b,
+                              DecodeWatermarks(body.view()));
       return dictionary_.homes.HandleWatermarks(pass.now, from, b)
                  ? absl::OkStatus()
                  : refuse();
@@ -245,7 +246,8 @@ absl::Status JobRun::Receive(const Pass& pass, AgentId from, uint8_t kind,
     case JobMessage::kClaimed:
     case JobMessage::kSteal:
     case JobMessage::kGranted:
-      return ReceiveSearch(pass, from, static_cast<JobMessage>(kind), body);
+      return ReceiveSearch(pass, from, static_cast<JobMessage>(kind),
+                           body.view());
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no message of kind ", static_cast<int>(kind)));

@@ -47,7 +47,7 @@ class JobRun {
   // Takes a message of kind JobMessage, also from this agent. Errors:
   // kInvalidArgument for a malformed one, which changes nothing.
   absl::Status Receive(const Pass& pass, AgentId from, uint8_t kind,
-                       absl::string_view body);
+                       const Bytes& body);
   // Takes `value`, lent by `from`, as if by kPublish.
   absl::Status ReceiveLent(const Pass& pass, AgentId from, const Label& label,
                            const Value& value);

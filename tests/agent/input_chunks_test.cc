@@ -63,7 +63,9 @@ class Scene {
       if (chunks[to] == nullptr) continue;
       Outbox answer;
       EXPECT_TRUE(
-          chunks[to]->Receive({now, answer}, ids[from], wish.body.view()).ok());
+          chunks[to]
+              ->Receive({now, answer}, ids[from], wish.body.Join().view())
+              .ok());
       Deliver(to, answer);
     }
   }

@@ -43,7 +43,7 @@ class Scene {
   }
   // Answer of `holder`, which has `value`.
   void Answer(const Outbox::OutgoingMessage& wish, const Bytes& value) {
-    const auto part = PartOf(value, wish.body.view());
+    const auto part = PartOf(value, wish.body.Join().view());
     ASSERT_TRUE(part.ok()) << part.status();
     EXPECT_LE(part->size(), limits.job_part_bytes + 20);
     ASSERT_TRUE(pull.TakePart(now, wish.to, part->view()).ok());

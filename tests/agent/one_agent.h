@@ -116,7 +116,7 @@ class OneAgent {
   }
   absl::Status TryReceive(AgentId from, MessageKind kind,
                           absl::string_view body) {
-    return run_.Receive({now_, out_}, from, kind.value, body);
+    return run_.Receive({now_, out_}, from, kind.value, Bytes::CopyOf(body));
   }
   void Complete(ReadyTask task, ValueList outputs,
                 absl::Status status = absl::OkStatus(),
@@ -170,7 +170,7 @@ class OneAgent {
     for (const Outbox::OutgoingMessage& wish :
          std::exchange(out_.messages, {})) {
       if (wish.kind == kind.value) {
-        all.emplace_back(wish.to, std::string(wish.body.view()));
+        all.emplace_back(wish.to, std::string(wish.body.Join().view()));
       }
     }
     return all;
@@ -202,8 +202,8 @@ class OneAgent {
     run_.SendBatches(out_);
     for (const Outbox::OutgoingMessage& wish :
          std::exchange(out_.messages, {})) {
-      count +=
-          wish.to == to && absl::StrContains(wish.body.view(), body.view());
+      count += wish.to == to &&
+               absl::StrContains(wish.body.Join().view(), body.view());
     }
     return count;
   }

@@ -314,7 +314,7 @@ struct Lenders {
     Outbox answers;
     for (const Outbox::OutgoingMessage& message : out.messages) {
       EXPECT_TRUE(to.Receive({absl::UnixEpoch(), answers}, id, message.kind,
-                             message.body.view())
+                             message.body.Join().view())
                       .ok());
     }
   }

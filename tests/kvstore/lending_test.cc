@@ -71,7 +71,7 @@ class LendingTest : public testing::Test {
     const bool to_owner = wish.to == owner_id_;
     Lending& to = to_owner ? *owner_ : *reader_;
     EXPECT_TRUE(to.Receive({now_, out}, to_owner ? reader_id_ : owner_id_,
-                           wish.kind, wish.body.view())
+                           wish.kind, wish.body.Join().view())
                     .ok());
   }
 
@@ -318,7 +318,7 @@ TEST_F(LendingTest, ALateMessageOfAnEarlierIncarnationEndsNoLoan) {
   Outbox out;
   EXPECT_TRUE(owner_
                   ->Receive({now_, out}, kReader, late.messages[0].kind,
-                            late.messages[0].body.view())
+                            late.messages[0].body.Join().view())
                   .ok());
   EXPECT_TRUE(out.messages.empty());
   EXPECT_EQ(owner_->lent_count(), 1);

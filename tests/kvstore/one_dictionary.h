@@ -19,6 +19,7 @@
 #include "routing/multicast/multicast.h"
 #include "runtime/base/limits.h"
 #include "tests/kvstore/fake_labels.h"
+#include "tests/kvstore/published.h"
 
 namespace dogged {
 
@@ -250,7 +251,7 @@ class OneDictionary {
         all;
     for (const Outbox::OutgoingMessage& message : Take()) {
       if (message.kind != static_cast<uint8_t>(kind)) continue;
-      auto some = decode(message.body.view()).value();
+      auto some = decode(message.body.Join().view()).value();
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;
@@ -259,7 +260,7 @@ class OneDictionary {
     std::vector<LendBody> all;
     for (const Outbox::OutgoingMessage& message : Take()) {
       if (message.kind == static_cast<uint8_t>(LabelMessage::kLend)) {
-        all.push_back(DecodeLend(message.body.view()).value());
+        all.push_back(DecodeLend(message.body.Join().view()).value());
       }
     }
     return all;
@@ -267,7 +268,7 @@ class OneDictionary {
   std::vector<Label> Published() {
     std::vector<Label> labels;
     for (const PublishBody& body :
-         TakeAll(LabelMessage::kPublish, DecodePublish)) {
+         TakeAll(LabelMessage::kPublish, DecodePublished)) {
       labels.push_back(body.label);
     }
     return labels;
@@ -279,7 +280,7 @@ class OneDictionary {
     for (const Outbox::OutgoingMessage& message : Take()) {
       has_said |=
           message.kind == static_cast<uint8_t>(LabelMessage::kWatermarks) &&
-          DecodeWatermarks(message.body.view())->handover_complete;
+          DecodeWatermarks(message.body.Join().view())->handover_complete;
     }
     return has_said;
   }

@@ -158,7 +158,8 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
     out.messages.erase(out.messages.begin() + static_cast<int64_t>(picked));
     std::vector<Delivery> deliveries;
     agents.at(wish.to).Receive({absl::UnixEpoch(), out},
-                               {{.kind = wish.kind}, wish.body}, deliveries);
+                               {{.kind = wish.kind}, wish.body.Join()},
+                               deliveries);
     for (const Delivery& delivery : deliveries) {
       EXPECT_TRUE(
           got[wish.to].insert(std::string(delivery.body.view())).second);

@@ -363,5 +363,21 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
   EXPECT_EQ(blocks.used_bytes(), 0);
 }
 
+// The columns of a factorisation, one less at each step.
+TEST(ArenaBlocks, ValuesThatGetShorterTakeFewFreshPages) {
+  constexpr int64_t kLongest = 10 << 20;
+  ArenaBlocks blocks(0, 64 * kLongest);
+  int64_t fresh_bytes = 0;
+  for (int64_t bytes = kLongest; bytes > 1 << 20; bytes -= kLongest / 20) {
+    const std::optional<ArenaBlocks::Taken> block = blocks.Take(bytes);
+    ASSERT_TRUE(block.has_value());
+    if (!block->is_backed) fresh_bytes += bytes;
+    blocks.Give(block->offset, bytes);
+  }
+  EXPECT_LE(fresh_bytes, 3 * kLongest);
+  // Blocks came back as what they are.
+  ASSERT_TRUE(blocks.Take(kLongest)->is_backed);
+}
+
 }  // namespace
 }  // namespace dogged

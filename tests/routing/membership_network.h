@@ -86,7 +86,7 @@ class Network {
       for (int i = 0; i < copies; ++i) {
         const absl::Time at = now + absl::Microseconds(50 + rng_.Below(jitter));
         letters_.emplace(
-            at, Letter{from, wish.to, wish.kind, is_relayed, wish.body});
+            at, Letter{from, wish.to, wish.kind, is_relayed, wish.body.Join()});
       }
     }
     nodes_.at(from).wake = std::min(nodes_.at(from).wake, out.wake);

@@ -76,8 +76,7 @@ class MulticastCluster {
   };
   void Post(AgentId from, int step, Outbox& out) {
     for (Outbox::OutgoingMessage& wish : out.messages) {
-      letters_.push_back(
-          {from, wish.to, step, wish.kind, std::move(wish.body)});
+      letters_.push_back({from, wish.to, step, wish.kind, wish.body.Join()});
     }
   }
 

@@ -224,7 +224,7 @@ TEST(Multicast, OddGroupsAreRefusedOrIgnored) {
   std::vector<Delivery> deliveries;
   cluster.of(source).Start({&other, 1}, 1, JobId(), Bytes(std::string("x")),
                            out);
-  const std::string good(out.messages[0].body.view());
+  const std::string good(out.messages[0].body.Join().view());
   Outbox answers;
   const size_t head = good.size() - 1;  // all but the body, "x"
   for (size_t size = 0; size < head; ++size) {

@@ -69,8 +69,8 @@ constexpr int64_t kGroupParts = 4;
 // Results that submissions ask to keep take at most this part of it, or of the
 // computer's memory.
 constexpr int64_t kKeptShareOfMemory = 4;
-// Pages of the arena that are made at the start, unless memory is bounded: half
-// of the free pages that the arena keeps later.
+// Pages for values that are made at the start, unless memory is bounded: half
+// of the free pages that are kept later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
 
 std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
@@ -169,7 +169,7 @@ class AgentProcess {
     if (arena_ != nullptr) {
       SetValueMemory(&arena_->values());
     } else if (options_.memory_bytes == 0) {
-      tiles_ = TilePool::Create(PhysicalBytes());
+      tiles_ = TilePool::Create(PhysicalBytes(), kWarmBytes);
       if (tiles_ != nullptr) tiles_->Install();
     }
     DOGGED_ASSIGN_OR_RETURN(poller_, Poller::Create());
