@@ -284,6 +284,19 @@ TEST(Wire, MessagesAboutJobs) {
                 Golden("00 00 08 000000000000f03f"));
 }
 
+TEST(Wire, LongValuesAreSentWhereTheyLie) {
+  Value value = Value::Allocate(ElementType::kDouble, {1000});
+  for (double& x : value.mutable_span<double>()) x = 2;
+  value.Seal();
+  const SplitBytes body = EncodePublish(kLabel, value);
+  EXPECT_EQ(body.rest.data(), value.data());
+  EXPECT_FALSE(value.IsUnique()) << "as long as the message is there";
+  const auto decoded = DecodePublish(body.Join());
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ((*decoded)[0].label, kLabel);
+  EXPECT_EQ((*decoded)[0].value.view(), value.view());
+}
+
 // A body that is cut, or missing, is malformed; also among many.
 template <typename Decode>
 void ExpectAll(const Bytes& first, const Bytes& second, Decode decode) {

@@ -80,6 +80,15 @@ TEST_F(TilePoolTest, PagesOfFreeBlocksAreGivenBack) {
             std::string(kTileBytes, 0));
 }
 
+TEST(TilePool, SomePagesAreThereFromTheStart) {
+  const auto pool = TilePool::Create(int64_t{1} << 30, 4 * kTileBytes);
+  if (pool == nullptr) GTEST_SKIP() << "the sanitizer's own heap is in use";
+  char* const first = static_cast<char*>(pool->memory().Take(kTileBytes));
+  ASSERT_NE(first, nullptr);
+  EXPECT_GE(PagesBytes({first + 2 * kTileBytes}, kTileBytes), kTileBytes / 2);
+  pool->memory().Give(first, kTileBytes);
+}
+
 TEST(TilePool, LimitedAddressesAreLeftToTheHeap) {
   EXPECT_EQ(TilePool::Create(0), nullptr);
   EXPECT_EQ(TilePool::Create(INT64_MAX), nullptr);
