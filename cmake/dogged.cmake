@@ -39,10 +39,10 @@ if(DOGGED_WERROR)
   target_compile_options(dogged_options INTERFACE -Werror)
 endif()
 
-# Outside headers, precompiled once for libraries, once for the command and once
-# for tests: gcc takes them only with the flags that they were made with, but for
-# the level of optimisation. Units still include what they use, and compile with
-# DOGGED_PCH=OFF.
+# Outside headers, precompiled once for libraries, once more for those of level 1,
+# once for the command and once for tests: gcc takes them only with the flags that
+# they were made with, and levels 2 and 3 are the same to it, level 1 is another
+# (gcc 14). Units still include what they use, and compile with DOGGED_PCH=OFF.
 set(DOGGED_PCH_HEADERS
   <algorithm> <array> <atomic> <compare> <cstdint> <deque> <functional> <map>
   <memory> <mutex> <optional> <set> <sstream> <string> <utility> <vector>
@@ -74,6 +74,9 @@ function(dogged_use_pch target name)
 endfunction()
 
 dogged_make_pch(NAME dogged_pch FLAGS -fPIC)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  dogged_make_pch(NAME dogged_pch_1 FLAGS -fPIC -O1)
+endif()
 
 # Much of the time of a unit goes to headers that its neighbours read as well.
 # tests/lint/names.py keeps names of one source out of another.
@@ -101,7 +104,11 @@ function(dogged_library)
     BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HDRS})
   target_link_libraries(${target} PUBLIC ${ARG_DEPS} dogged_options)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${ARG_OPTIMIZE}>)
-  dogged_use_pch(${target} dogged_pch)
+  if(ARG_OPTIMIZE EQUAL 1 AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    dogged_use_pch(${target} dogged_pch_1)
+  else()
+    dogged_use_pch(${target} dogged_pch)
+  endif()
   dogged_use_unity(${target})
 endfunction()
 

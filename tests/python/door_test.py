@@ -286,7 +286,8 @@ def case_events():
 
 
 CHILD = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, os.path.join({source!r}, "apps", "python"))
 import dogged
 cluster = dogged.agents(1)

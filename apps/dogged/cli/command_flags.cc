@@ -3,9 +3,21 @@
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/agent/library_place.h"
 #include "apps/dogged/cli/flag_values.h"
+#include "apps/dogged/process/environment.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
+
+void RefuseVariables(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->count() > 0 || option->get_envname().empty()) continue;
+    const std::string value = Variable(option->get_envname().c_str());
+    if (value.empty()) continue;
+    option->add_result(value);
+    option->run_callback();
+  }
+  for (CLI::App* command : app.get_subcommands()) RefuseVariables(*command);
+}
 
 CLI::App& AddCommand(CLI::App& app, const std::string& name,
                      const std::string& example, const std::string& what) {

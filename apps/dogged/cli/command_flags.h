@@ -32,6 +32,11 @@ class CommandFlags {
   virtual absl::StatusOr<ExitCode> Run() = 0;
 };
 
+// Refuses variables of the given command's flags as the parser refuses the
+// flags, after it has parsed: that of CLI11 2.4 takes no notice of a bad one.
+// Errors: CLI::ParseError, as the parser does.
+void RefuseVariables(CLI::App& app);
+
 // Every help starts with an example.
 CLI::App& AddCommand(CLI::App& app, const std::string& name,
                      const std::string& example, const std::string& what);

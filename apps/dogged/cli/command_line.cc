@@ -131,6 +131,7 @@ ExitCode RunCommandLine(int argc, char** argv, const Environment& environment) {
   if (argc > 1) ForgetVariables(app, arguments[1]);
   try {
     app.parse(argc, arguments.data());
+    RefuseVariables(app);
   } catch (const CLI::ExtrasError&) {
     PrintError(UnknownWord(app));
     return ExitCode::kMistyped;

@@ -20,6 +20,7 @@ std::vector<std::string> BadVariables(const Environment& environment) {
   const auto agent = AddAgentFlags(app, environment);
   try {
     app.parse(std::vector<std::string>{"agent"});
+    RefuseVariables(app);
   } catch (const CLI::ParseError& error) {
     out.push_back(ValueWords(app, error.what()));
   }

@@ -77,20 +77,22 @@ std::string HelpWords(const CLI::App& app) {
 }
 
 std::string ValueWords(const CLI::App& app, absl::string_view error) {
-  // "--agents: Value three not in range 1 to 1024"
+  // "--agents: Value three not in range 1 to 1024", or "[1 - 1024]" of
+  // CLI11 2.4
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(error, absl::MaxSplits(": Value ", 1));
   const auto commands = app.get_subcommands();
-  if (commands.empty() || !absl::StrContains(parts.second, "not in range")) {
-    return std::string(error);
-  }
+  const std::pair<absl::string_view, absl::string_view> words =
+      absl::StrSplit(parts.second, absl::MaxSplits(" not in range ", 1));
+  if (commands.empty() || words.second.empty()) return std::string(error);
   const CLI::Option* const option =
       commands[0]->get_option_no_throw(std::string(parts.first));
   const std::string variable = option == nullptr ? "" : option->get_envname();
   return absl::StrCat(
       parts.first, variable.empty() ? "" : absl::StrCat(" or ", variable), ": ",
-      absl::StrReplaceAll(parts.second,
-                          {{"not in range", "is no whole number from"}}));
+      words.first, " is no whole number from ",
+      absl::StrReplaceAll(words.second,
+                          {{"[", ""}, {" - ", " to "}, {"]", ""}}));
 }
 
 std::string EmptyValue(const CLI::App& app) {

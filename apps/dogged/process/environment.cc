@@ -17,9 +17,9 @@ std::optional<std::string> IfSet(const char* name) {
   return value;
 }
 
-std::string Variable(const char* name) { return IfSet(name).value_or(""); }
-
 }  // namespace
+
+std::string Variable(const char* name) { return IfSet(name).value_or(""); }
 
 Environment ReadEnvironment() {
   Environment out;

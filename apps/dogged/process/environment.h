@@ -26,6 +26,9 @@ struct Environment {
 
 Environment ReadEnvironment();
 
+// The value of a variable, for a flag that names it; empty if it is not set.
+std::string Variable(const char* name);
+
 }  // namespace dogged
 
 #endif  // DOGGED_APPS_DOGGED_PROCESS_ENVIRONMENT_H_
