@@ -18,6 +18,8 @@ struct Footprint {
   // two of each row, all of arrays without versions, and all that is read of an
   // array by one that goes along another index, for which it waits.
   double in_use = 0;
+  // Tables of indices, in each process that has the job: an estimate.
+  double tables = 0;
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.
   std::string unknown;

@@ -279,6 +279,27 @@ result b(:)(:)
   EXPECT_EQ(out.unknown, "");
 }
 
+// Places of the tables of each use: in chunks 22 bytes each, by points 95.
+TEST(Footprint, TablesCount) {
+  const std::string text = R"(
+param N = 1000
+array p(i = 0:N-1)(k = 0:1) : int64
+input p(i)(k) for i = 0:N-1  k = 0:1 else (7*i + k) % N
+input u(i)(0) for i = 0:N-1 else i
+task step
+  creates u(i)(t) as n
+  for i = 0:N-1  t = 1:3
+  using u(p(i)(0))(t-1) as a  u(p(i)(1))(t-1) as b
+  code n = a - b end code
+end task
+result u(:)(3)
+)";
+  CompileOptions options = Options();
+  EXPECT_EQ(FactsOf(text, options).footprint.tables, 2 * 1000 * 22);
+  options.coalesce = false;
+  EXPECT_EQ(FactsOf(text, options).footprint.tables, 2 * 1000 * 95);
+}
+
 TEST(Footprint, ALoopHasTheResultsOfItsLastRound) {
   CompileOptions options = Options();
   options.parameters = {{"N", "20"}};
