@@ -6,7 +6,9 @@
 #include <set>
 #include <vector>
 
+#include "dsl/ir/chunk_body.h"
 #include "dsl/lower/static_values.h"
+#include "runtime/base/check.h"
 #include "runtime/graph/domain.h"
 #include "runtime/graph/use_order.h"
 
@@ -395,13 +397,31 @@ class PointTables {
   std::set<int32_t> are_looked_up_;
 };
 
+double TablePlaces(const Gather* gather) {
+  if (gather == nullptr) return 0;
+  return static_cast<double>(gather->PlaceCount()) *
+         static_cast<double>(gather->tables.size());
+}
+
 double TablePlaces(const PointProgram& points) {
   double out = 0;
   for (const PointClass& c : points.classes) {
-    for (const Use& use : c.uses) {
-      if (use.gather == nullptr) continue;
-      out += static_cast<double>(use.gather->PlaceCount()) *
-             static_cast<double>(use.gather->tables.size());
+    for (const Use& use : c.uses) out += TablePlaces(use.gather.get());
+  }
+  return out;
+}
+
+// Each piece of a chunk has tables of its own.
+double TablePlacesOfChunks(const Program& program) {
+  double out = 0;
+  for (const KernelSpec& spec : program.kernels) {
+    if (spec.kind != "chunk") continue;
+    const auto body = ChunkPieces::Decode(spec.body);
+    DOGGED_CHECK(body.ok()) << spec.name << ": " << body.status();
+    for (const ChunkBody& piece : body->pieces) {
+      for (const ChunkLoad& load : piece.loads) {
+        out += TablePlaces(load.table.get());
+      }
     }
   }
   return out;
@@ -482,11 +502,11 @@ bool IsSharedRead(const Domain& domain, const Use& use) {
   return false;
 }
 
-Footprint FootprintOf(const PointProgram& points) {
+Footprint FootprintOf(const PointProgram& points, const Program& program) {
   Footprint out = ValuesOf(points);
   out.beside = 0;
   out.beside_on_agents = 0;
-  out.tables = TablePlaces(points) * kTablePlace;
+  out.tables = TablePlacesOfChunks(program) * kTablePlace;
   return out;
 }
 

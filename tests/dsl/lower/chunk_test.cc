@@ -394,7 +394,7 @@ task last
   end code
 end task
 reduce top(t) = max(u(c)(t)) for t = 0:T over c = 0:N+3
-reduce part = sum(v(c)(T)) over c = 3:N
+reduce part = sum(v(c)(T)) over c = 3:N-1
 result u(:)(:)
 result u(5:40)(3:T)
 result v(7:N-9:3)(T)
@@ -751,7 +751,7 @@ std::string Plus(const std::string& index, int64_t offset) {
 }
 
 // A task of u(x)(y)(t) and w at x from `first` to `last`, counted by indices
-// that are drawn numbers less, with a table of its own.
+// that are drawn numbers less; some of them have a table of these.
 std::string DrawnPart(Rng& rng, const std::string& name, int64_t first,
                       int64_t last) {
   const auto draw = [&rng](int64_t least, int64_t most) {
@@ -760,45 +760,51 @@ std::string DrawnPart(Rng& rng, const std::string& name, int64_t first,
   const int64_t by_x = draw(-3, 3);
   const int64_t by_y = draw(-2, 2);
   const int64_t by_t = draw(-1, 1);
+  const std::string y = Plus("y", by_y);
+  const std::string before = Plus("t", by_t - 1);
   const std::string xs = absl::StrCat(first - by_x, ":", last - by_x);
-  const auto range = [](const char* least, const char* most, int64_t by) {
-    return absl::StrCat(Plus(least, -by), ":", Plus(most, -by));
-  };
-  const std::string ys = range("0", "M", by_y);
-  const auto read = [&](const std::string& array, const std::string& x) {
-    return absl::StrCat(array, "(", x, ")(", Plus("y", by_y), ")(",
-                        Plus("t", by_t - 1), ")");
-  };
+  const std::string ys = absl::StrCat(-by_y, ":", Plus("M", -by_y));
   const auto near = [&] { return Plus("x", by_x + draw(-1, 1)); };
-  const std::string own = absl::StrCat(
-      "(", Plus("x", by_x), ")(", Plus("y", by_y), ")(", Plus("t", by_t), ")");
-  const bool is_of_rows = rng.Below(2) == 0;  // the table, of y as well
-  const std::string table = absl::StrCat("p", name);
-  std::string out = absl::StrCat(
-      "array ", table, "(i = ", xs, ")(j = ", ys, ") : int64\ninput ", table,
-      "(i)(j) for i = ", xs, "  j = ", ys, " else (", draw(1, 9), "*i*i + ",
-      draw(0, 9), "*(j + 5) + ", draw(0, 9), ") % (N+1)\n");
+  const auto read = [&](const std::string& array, const std::string& x) {
+    return absl::StrCat(array, "(", x, ")(", y, ")(", before, ")");
+  };
+  std::string out;
+  std::string far = near();
+  if (rng.Below(3) > 0) {
+    const std::string table = absl::StrCat("p", name);
+    absl::StrAppend(&out, "array ", table, "(i = ", xs, ")(j = ", ys,
+                    ") : int64\ninput ", table, "(i)(j) for i = ", xs,
+                    "  j = ", ys, " else (", draw(1, 9), "*i*i + ", draw(0, 9),
+                    "*(j + 5) + ", draw(0, 9), ") % (N+1)\n");
+    const std::string of = rng.Below(2) == 0 ? "y" : absl::StrCat(-by_y);
+    far = absl::StrCat(table, "(x)(", of, ")");
+  }
+  const std::string own =
+      absl::StrCat("(", Plus("x", by_x), ")(", y, ")(", Plus("t", by_t), ")");
   absl::StrAppend(
       &out, "task ", name, "\n  creates u", own, " as n\n          w", own,
-      " as m\n  for x = ", xs, "  y = ", ys, "  t = ", range("1", "T", by_t),
-      "\n  using\n    ", read("u", near()), " as a\n    ",
-      read("u", absl::StrCat(table, "(x)(", is_of_rows ? "y" : Plus("0", -by_y),
-                             ")")),
-      " as b where ", rng.Below(2) == 0 ? "y" : "t", " != ", draw(0, 2),
-      " else x\n    ", read("w", near()), " as c\n    s(", Plus("t", by_t - 1),
-      ") as g\n  code\n", "    n = 0.5*a - 0.25*b + x/(3 + g)\n",
+      " as m\n  for x = ", xs, "  y = ", ys, "  t = ", 1 - by_t, ":",
+      Plus("T", -by_t), "\n  using\n    ", read("u", near()), " as a\n    ",
+      read("u", far), " as b where ", rng.Below(2) == 0 ? "y" : "t",
+      " != ", draw(0, 2), " else x\n    ", read("w", near()), " as c\n    s(",
+      before, ") as g\n  code\n    n = 0.5*a - 0.25*b + x/(3 + g)\n",
       "    m = 0.5*c + a + (x % 3 == 0 ? y : t)\n", "  end code\nend task\n");
   return out;
 }
 
-// Two arrays of which boundaries and a few tasks make parts, each at offsets.
+// Two arrays of which boundaries and a few tasks make parts, each at offsets,
+// for some steps or until something holds.
 std::string DrawnOffsets(Rng& rng) {
   const auto draw = [&rng](int64_t least, int64_t most) {
     return least + rng.Below(most - least + 1);
   };
   const int64_t n = draw(16, 60);
-  std::string out = absl::StrCat("param N = ", n, "\nparam M = ", draw(1, 4),
-                                 "\nparam T = ", draw(1, 4), "\n");
+  const bool is_loop = rng.Below(3) == 0;
+  std::string out = absl::StrCat(
+      "param N = ", n, "\nparam M = ", draw(1, 4), "\n",
+      is_loop ? absl::StrCat("repeat T = 1:7 until s(T) > ", draw(2, 40))
+              : absl::StrCat("param T = ", draw(1, 4)),
+      "\n");
   for (const char* name : {"u", "w"}) {
     absl::StrAppend(&out, "boundary ", name, "(0)(y)(t) = y + t\nboundary ",
                     name, "(N)(y)(t) = 1\nboundary ", name,
@@ -810,10 +816,14 @@ std::string DrawnOffsets(Rng& rng) {
     first = last + 1;
   }
   const char* const kinds[] = {"max", "norm2"};
+  // A loop that may end early has no boundary of its last step.
+  const std::string all = is_loop ? "1:N-1" : ":";
   return absl::StrCat(out, "reduce s(t) = ", kinds[rng.Below(2)],
-                      "(u(x)(y)(t)) for t = 0:T over x = ", draw(0, 3),
-                      ":N-1  y = 0:M\nresult u(:)(:)(T)\nresult u(", draw(0, 5),
-                      ":N-2)(1)(:)\nresult w(:)(:)(:)\nresult s\n");
+                      "(u(x)(y)(t)) for t = 0:T over x = ", draw(1, 3),
+                      ":N-1  y = 0:M\nresult u(", all, ")(:)(T)\nresult u(",
+                      draw(1, 5), ":N-2)(1)(", is_loop ? "T" : ":",
+                      ")\nresult w(", all,
+                      ")(:)(T)\nresult s(t) for t = 1:T\n");
 }
 
 TEST(Chunks, DrawnOffsetsGiveTheValuesOfPoints) {
@@ -839,6 +849,10 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
                        "  creates u(c)(t) as n\n  for c = 1:N-1"),
                "u(c)(t-1)          as own", "u(c-1)(t) as own"),
        "rows of u may wait for themselves"},
+      {changed(kOffsets, "u(c)(t-1)            as own", "u(c)(t) as own"),
+       "rows of u may wait for themselves"},
+      {changed(kOffsets, "v(c+1)(t) as m", "v(c)(t) as m"),
+       "task most depends on where in a row of u it is"},
       {changed(mesh, "    dt(t)              as h\n",
                "    dt(t) as h where c > 4 else 0\n"),
        "task diffuse depends on where in a row of u it is"}};
