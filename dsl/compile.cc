@@ -349,7 +349,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   job.parameters = check.parameters;
   facts.footprint = absl::StartsWith(how, kPointByPoint) || how == kOwnTiles
                         ? PointFootprintOf(points)
-                        : FootprintOf(points);
+                        : FootprintOf(points, job.program);
   facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(
       points, options,

@@ -162,32 +162,51 @@ Domain Widened(Domain domain) {
   return domain;
 }
 
-// The table by other indices; null if they don't keep their order.
+// The table by other indices, of which each value is one, plus a number; null
+// if they don't keep their order.
 std::shared_ptr<const Gather> Renamed(const Gather& gather,
                                       const std::vector<AffineExpr>& values) {
   auto out = std::make_shared<Gather>(gather);
-  for (int32_t& d : out->dims) {
-    d = values[d].LastIndex();
-    if (d < 0) return nullptr;
+  for (size_t i = 0; i < out->dims.size(); ++i) {
+    const AffineExpr& value = values[out->dims[i]];
+    out->dims[i] = value.LastIndex();
+    if (out->dims[i] < 0) return nullptr;
+    out->lower[static_cast<int>(i)] -= value.constant;
   }
   return std::is_sorted(out->dims.begin(), out->dims.end()) ? out : nullptr;
 }
 
-// The code by other indices, `count` of them: each one of them, or a number.
-CodeBlock Renamed(CodeBlock code, const std::vector<AffineExpr>& values,
+// The node of an index's value: one of other indices plus a number, or a
+// number.
+int32_t AddIndexValue(const AffineExpr& value, CodeBuilder& builder) {
+  const int n = value.LastIndex();
+  if (n < 0) return builder.Integer(value.constant);
+  const int32_t index = builder.Index(n);
+  if (value.constant == 0) return index;
+  return builder.Binary(IrOp::kAdd, index, builder.Integer(value.constant));
+}
+
+// The code by other indices, `count` of them.
+CodeBlock Renamed(const CodeBlock& code, const std::vector<AffineExpr>& values,
                   int count) {
-  for (IrNode& node : code.nodes) {
-    if (node.op != IrOp::kIndex) continue;
-    const AffineExpr& value = values[static_cast<size_t>(node.integer)];
-    if (value.IsConstant()) {
-      node.op = IrOp::kConstant;
-      node.integer = value.constant;
-    } else {
-      node.integer = value.LastIndex();
-    }
+  CodeBlock out = code;
+  out.nodes.clear();
+  out.index_count = std::max(1, count);
+  CodeBuilder builder(out);
+  std::vector<int32_t> places;  // by node of `code`
+  const auto move = [&places](int32_t& node) {
+    if (node >= 0) node = places[node];
+  };
+  for (IrNode node : code.nodes) {
+    for (int32_t* operand : {&node.a, &node.b, &node.c}) move(*operand);
+    places.push_back(
+        node.op == IrOp::kIndex
+            ? AddIndexValue(values[static_cast<size_t>(node.integer)], builder)
+            : builder.Add(node));
   }
-  code.index_count = std::max(1, count);
-  return code;
+  for (IrStore& store : out.stores) move(store.node);
+  move(out.mask);
+  return out;
 }
 
 // Makes the cells of arrays that some classes make together.
@@ -344,12 +363,14 @@ std::optional<PointClass> InLabelIndices(const PointClass& c,
   const auto rank = static_cast<int>(map.size());
   for (int n = 0; n < rank; ++n) {
     const int d = map[n].LastIndex();
-    if (d >= 0 && (map[n] != AffineExpr::Index(d) || !values[d].IsConstant())) {
+    const int64_t offset = map[n].constant;
+    if (d >= 0 &&
+        (map[n] != AffineExpr::Index(d, offset) || !values[d].IsConstant())) {
       return {};
     }
-    const int64_t lower = d < 0 ? map[n].constant : box.lower[d];
-    const int64_t upper = d < 0 ? map[n].constant : box.upper[d];
-    if (d >= 0) values[d] = AffineExpr::Index(n);
+    const int64_t lower = offset + (d < 0 ? 0 : box.lower[d]);
+    const int64_t upper = offset + (d < 0 ? 0 : box.upper[d]);
+    if (d >= 0) values[d] = AffineExpr::Index(n, -offset);
     out.domain.dimensions.push_back(
         {.name = d < 0 ? absl::StrCat("i", n) : c.domain.dimensions[d].name,
          .lower = {{.expr = AffineExpr::Constant(lower)}},

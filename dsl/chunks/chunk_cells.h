@@ -28,8 +28,8 @@ PointProgram WithCommonBoxes(PointProgram points);
 
 // The class in the indices of its labels, in boxes: index n of a task is index
 // n of what it makes. Empty if it isn't of this kind: the class has code, each
-// of its labels has the same indices, its own ones or numbers, and its points
-// make few boxes.
+// of its labels has the same indices, its own ones plus numbers or numbers, and
+// its points make few boxes.
 std::vector<PointClass> InLabelIndices(const PointProgram& points,
                                        const PointClass& c);
 

@@ -18,6 +18,8 @@ struct Footprint {
   // two of each row, all of arrays without versions, and all that is read of an
   // array by one that goes along another index, for which it waits.
   double in_use = 0;
+  // Tables of indices, in each process that has the job: an estimate.
+  double tables = 0;
   // An array that is made of itself and follows no versions, so that nothing is
   // known of it: it is not in `in_use`. Empty: there is none.
   std::string unknown;
@@ -34,7 +36,8 @@ struct Footprint {
 // rest; one process does so if the label begins them.
 bool IsSharedRead(const Domain& domain, const Use& use);
 
-Footprint FootprintOf(const PointProgram& points);
+// Of `program`, which was made of `points`.
+Footprint FootprintOf(const PointProgram& points, const Program& program);
 // If each point is a task of its own.
 Footprint PointFootprintOf(const PointProgram& points);
 

@@ -27,6 +27,9 @@ TEST(MemoryCheck, OneProcess) {
   memory.footprint.in_use = 4 * kGb;
   EXPECT_THAT(CheckMemory(memory).value(),
               HasSubstr("may take 9.0 GB of the 10 GB"));
+  memory.footprint.in_use = 1 * kGb;
+  memory.footprint.tables = 3.5 * kGb;
+  EXPECT_THAT(CheckMemory(memory).value(), HasSubstr("may take 9.5 GB"));
   memory.footprint.in_use = 40 * kGb;  // an estimate refuses nothing
   EXPECT_TRUE(CheckMemory(memory).ok());
   memory.footprint.inputs = 6 * kGb;
@@ -55,6 +58,8 @@ TEST(MemoryCheck, OwnAgents) {
                                      HasSubstr("--memory")));
   memory.footprint = {.results = 1 * kGb, .inputs = 1 * kGb};
   EXPECT_EQ(CheckMemory(memory).value(), "");
+  memory.footprint.tables = 2 * kGb;  // at each of the agents
+  EXPECT_THAT(CheckMemory(memory).value(), HasSubstr("may take 11 GB"));
   memory.footprint = {.results = 2 * kGb, .inputs = 4 * kGb};
   EXPECT_THAT(ErrorOf(memory), HasSubstr("4.0 GB at one agent: 10 GB"));
   // With a bound, what they have goes to disk.
@@ -126,6 +131,9 @@ TEST(MemoryCheck, Sentence) {
               AllOf(HasSubstr("inputs 2 B at one agent"),
                     HasSubstr("in use meanwhile what is read of v, for which "
                               "no bound is known; agents")));
+  EXPECT_THAT(FootprintSentence({.tables = 3e6}),
+              HasSubstr(", tables of indices about 3.0 MB in each process, in "
+                        "use meanwhile"));
   EXPECT_THAT(FootprintSentence({.in_use = 9, .unknown = "v"}),
               HasSubstr("in use meanwhile about 9 B and what is read of v, "));
   EXPECT_THAT(

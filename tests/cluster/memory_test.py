@@ -1,4 +1,4 @@
-"""The memory of runs by points, as `dogged check` foretells it.
+"""The memory of runs by points and of tables, as `dogged check` foretells it.
 
 Aim: within a factor of 2 of what the processes of a run take beyond those of a
 tiny one. Method: the binary itself; the kernel counts.
@@ -18,13 +18,14 @@ BYTES = rf"([\d.]+) ({'|'.join(UNITS)})\b"
 
 PROCESS = {"cholesky": "N=160", "lu": "N=110", "floyd": "N=80",
            "gemm": "NI=150 NJ=150 NK=20", "wavefront": "N=300",
-           "sweeps": "N=80 T=15", "transpose": "N=250"}
+           "sweeps": "N=80 T=15", "transpose": "N=250", "../tables": "N=60000"}
 AGENTS = {"cholesky": "N=80", "wavefront": "N=160"}
+CHUNKS = {"../tables": "N=800000"}
 
 
 def arguments(name, numbers):
     program = f"{SOURCE}/tests/dsl/programs/nests/{name}.dog"
-    return [program, "--coalesce", "off"] + [
+    return [program] + ([] if CASE == "chunks" else ["--coalesce", "off"]) + [
         flag for number in numbers.split() for flag in ("-D", number)]
 
 
@@ -37,9 +38,9 @@ def foretold(name, numbers, where):
                           check=True, stdout=subprocess.PIPE).stdout.decode()
     line = re.search("^memory: .*$", text, re.M).group()
     parts = ["results " + BYTES, "in use meanwhile about " + BYTES,
-             BYTES + " " + where]
-    found = [re.search(part, line).groups() for part in parts]
-    return sum(float(number) * UNITS[unit] for number, unit in found)
+             "tables of indices about " + BYTES, BYTES + " " + where]
+    found = [re.search(part, line) for part in parts]
+    return sum(float(part[1]) * UNITS[part[2]] for part in found if part)
 
 
 def taken_by_process(name, numbers):
@@ -81,6 +82,8 @@ def compare(programs, taken, where):
 
 if CASE == "process":
     compare(PROCESS, taken_by_process, "in one process")
+elif CASE == "chunks":
+    compare(CHUNKS, taken_by_process, "in one process")
 elif CASE == "agents":
     compare(AGENTS, taken_by_agents, "on agents")
 else:

@@ -279,6 +279,35 @@ result b(:)(:)
   EXPECT_EQ(out.unknown, "");
 }
 
+// Places of the tables of each use: in chunks 22 bytes each, by points 95. Each
+// class of chunks has its own: of the steps with a boundary, and of the others.
+TEST(Footprint, TablesCount) {
+  const std::string text = R"(
+param N = 1000
+array p(i = 0:N-1)(k = 0:1) : int64
+input p(i)(k) for i = 0:N-1  k = 0:1 else (7*i + k) % N
+input u(i)(0) for i = 0:N-1 else i
+task step
+  creates u(i)(t) as n
+  for i = 0:N-1  t = 1:3
+  using u(p(i)(0))(t-1) as a  u(p(i)(1))(t-1) as b
+  code n = a - b end code
+end task
+result u(:)(3)
+)";
+  CompileOptions options = Options();
+  EXPECT_EQ(FactsOf(text, options).footprint.tables, 2 * 1000 * 22);
+  options.coalesce = false;
+  EXPECT_EQ(FactsOf(text, options).footprint.tables, 2 * 1000 * 95);
+  options.coalesce = true;
+  const std::string beside = "u(p(i)(0))(t-1) as a";
+  std::string parts = text + "boundary u(N)(t) = 1 where t < 2\n";
+  parts.replace(parts.find(beside), beside.size(),
+                "u(i+1)(t-1) as a where t < 3 else 0");
+  parts.replace(parts.find("u(:)(3)"), 7, "u(0:N-1)(3)");
+  EXPECT_EQ(FactsOf(parts, options).footprint.tables, 2 * 1000 * 22);
+}
+
 TEST(Footprint, ALoopHasTheResultsOfItsLastRound) {
   CompileOptions options = Options();
   options.parameters = {{"N", "20"}};

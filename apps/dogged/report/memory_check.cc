@@ -70,7 +70,8 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
       return NoRoom(results, memory.here, "this computer has", kFewer);
     }
     const double certain = footprint.results + footprint.inputs;
-    const double all = certain + footprint.in_use + footprint.beside;
+    const double all =
+        certain + footprint.in_use + footprint.beside + footprint.tables;
     if (certain > kUsableShare * memory.here) {
       return NoRoom(
           absl::StrCat(results, ", the inputs ", Bytes1(footprint.inputs)),
@@ -112,7 +113,9 @@ absl::StatusOr<std::string> CheckMemory(const RunMemory& memory) {
                                     kFewer)
                      : std::string(kFewer));
   }
-  const double all = certain + agents.unbounded_share * in_use;
+  // No table goes to disk; agents with a bound have room for theirs.
+  const double tables = footprint.tables * agents.agents;
+  const double all = certain + agents.unbounded_share * (in_use + tables);
   if (is_unbounded && all > kWarnShare * there) {
     return absl::StrCat("this may take ", Bytes1(all), " of the ",
                         Bytes1(there),
@@ -133,6 +136,10 @@ std::string FootprintSentence(const dsl::Footprint& footprint) {
   if (footprint.inputs > 0) {
     absl::StrAppend(&out, ", inputs ", Bytes1(footprint.inputs),
                     " at one agent");
+  }
+  if (footprint.tables > 0) {
+    absl::StrAppend(&out, ", tables of indices about ",
+                    Bytes1(footprint.tables), " in each process");
   }
   std::vector<std::string> in_use;
   if (footprint.in_use > 0 || footprint.unknown.empty()) {

@@ -355,14 +355,198 @@ result u(:)(:)(T)
 result rr(t) for t = 0:T
 )";
 
+// Classes that make parts of rows at offsets from their own indices, with
+// tables of these, code that takes them, a second array, and parts as results.
+constexpr char kOffsets[] = R"(
+param N = 71
+param T = 5
+array p(c = 2:N-1)(k = 0:1) : int64
+input p(c)(k) for c = 2:N-1  k = 0:1 else (c*(2*k + 5) + 3*k + 1) % (N+3)
+boundary u(0)(t) = 1 + t
+boundary u(1)(t) = 2*t
+boundary u(2)(t) = 3*t
+boundary u(N+2)(t) = 4*t
+boundary u(c)(0) = sqrt(c) where c > 2 and c < N+2
+boundary u(c)(t) = 0.5 + t where c == N+3
+input dt(t) for t = 1:T else 0.1/t
+task most
+  creates u(c+1)(t) as n
+          v(c+1)(t) as m
+  for c = 2:N  t = 1:T
+  where c < N
+  using
+    u(c)(t-1)            as own
+    u(p(c)(0))(t-1)      as first
+    u(p(c)(1))(t-1)      as second where t > 2 else 3
+    u(c+p(c)(1)-c)(t-1)  as third
+    dt(t)                as h
+  code
+    n = own + h*(first + second + third - 3*own) + (c % 3 == 0 ? c : 0.5)
+    m = first*c - second
+  end code
+end task
+task last
+  creates u(c-4)(t) as n
+  for c = N+5:N+5  t = 1:T
+  using u(c-3)(t-1) as a
+  code
+    n = 0.5*a + c
+  end code
+end task
+reduce top(t) = max(u(c)(t)) for t = 0:T over c = 0:N+3
+reduce part = sum(v(c)(T)) over c = 3:N-1
+result u(:)(:)
+result u(5:40)(3:T)
+result v(7:N-9:3)(T)
+result v(7)(:)
+result top
+result part
+)";
+
+// Offsets along all indices, of a step that depends on a number of all points
+// before it, and a hole that another task fills.
+constexpr char kOffsetGrid[] = R"(
+param N = 40
+param M = 6
+param T = 4
+boundary u(0)(y)(t) = 1 + t
+boundary u(N)(y)(t) = y
+boundary u(x)(0)(t) = 0.5 where x > 0 and x < N
+boundary u(x)(M)(t) = x where x > 0 and x < N
+boundary u(x)(y)(0) = x*y where x > 0 and x < N and y > 0 and y < M
+task step
+  creates u(x+2)(y-1)(t+1) as n
+          w(x+2)(y-1)(t+1) as m
+  for x = -1:N-3  y = 2:M  t = 0:T-1
+  where x < 10 or y > 3 or x >= 20
+  using
+    u(x+1)(y-1)(t) as a
+    u(x+3)(y-1)(t) as b
+    u(x+2)(y-2)(t) as c where y > 3 else x
+    u(x+2)(y)(t)   as d where t != 2 else y
+    peak(t)        as p
+    w(x+2)(y-1)(t) as o where t > 0 else x
+  code
+    n = 0.25*(a+b+c+d)/p + 0.001*x*y
+    m = 0.5*o + x*p*a + y - t
+  end code
+end task
+task hole
+  creates u(x)(y)(t) as n
+          w(x)(y)(t) as m
+  for x = 12:21  y = 1:2  t = 1:T
+  using u(x)(y)(t-1) as o
+  code
+    n = 0.5*o
+    m = x - y
+  end code
+end task
+reduce peak(t) = max(u(x)(y)(t)) for t = 0:T over x = 1:N-1  y = 1:M-1
+result u(:)(:)(T)
+result u(2:N-2)(3)(1:T)
+result w(:)(:)(T)
+result peak
+)";
+
+// A loop that ends by what is made at offsets, in its rounds' index as well.
+constexpr char kOffsetLoop[] = R"(
+param N = 70
+param K = 3
+repeat T = 2:40:2 until change(T) < 0.05
+array col(i = 3:N+1)(k = 0:K-1) : int64
+input col(i)(k) for i = 3:N+1  k = 0:K-1 else 1 + (i*i + 7*k*i + k) % N
+input w(i)(k) for i = 1:N  k = 0:K-1 else 1.0/(2 + i + k)
+input b(i) for i = 1:N else 1 + i % 3
+boundary x(1)(t) = 1 + 1.0/(1 + t)
+boundary x(i)(0) = 0 where i > 1 and i <= N
+task multiply
+  creates part(i-1)(k)(t) as s
+  for i = 3:N+1  k = 0:K-1  t = 1:T
+  using
+    x(col(i)(k))(t-1) as b
+    w(i-1)(k) as f
+  code
+    s = b*f + 0.001*i
+  end code
+end task
+reduce ax(i)(t) = sum(part(i)(k)(t)) for i = 2:N  t = 1:T over k = 0:K-1
+task next
+  creates x(i+2)(t+1) as n
+          d(i+2)(t+1) as m
+  for i = 0:N-2  t = 0:T-1
+  using
+    ax(i+2)(t+1) as a
+    b(i+2) as right
+    x(i+2)(t) as before
+  code
+    n = right + 0.5*a
+    m = right + 0.5*a - before
+  end code
+end task
+reduce change(t) = normmax(d(i)(t)) for t = 2:T:2 over i = 2:N
+result x(:)(T)
+result x(3:40)(T)
+result x(7)(t) for t = 1:T
+result change(t) for t = 2:T:2
+)";
+
+// A ring that three tasks make, each at an offset of its own or at a number.
+constexpr char kOffsetRing[] = R"(
+param N = 50
+param T = 4
+boundary u(x)(t) = periodic(x)
+task start
+  creates u(x-2)(0) as n
+  for x = 3:N+2
+  code
+    n = sin(x)
+  end code
+end task
+task first
+  creates u(x+1)(t) as n
+  for x = 0:1  t = 1:T
+  using
+    u(x)(t-1)   as w
+    u(x+3)(t-1) as e
+    s(t-1)      as g
+  code
+    n = 0.5*(w + e) + x/(1 + g)
+  end code
+end task
+task third
+  creates u(3)(t) as n
+  for t = 1:T
+  using u(0)(t-1) as w
+  code
+    n = w*t
+  end code
+end task
+task others
+  creates u(x+5)(t) as n
+  for x = -1:N-5  t = 1:T
+  using
+    u(x+3)(t-1) as w
+    u(x+6)(t-1) as e
+    s(t-1)      as g
+  code
+    n = 0.25*(w + e) + x/(1 + g)
+  end code
+end task
+reduce s(t) = norm2(u(x)(t)) for t = 0:T over x = 1:N
+result u(:)(T)
+result u(1:7)(:)
+)";
+
 std::vector<std::string> Programs() {
   std::string with_boundary = Mesh(64);
   const std::string made = "task diffuse\n  creates u(c)(t) as n\n  for c = 0";
   with_boundary.replace(with_boundary.find(made), made.size(),
                         "boundary u(0)(t) = 1 where t > 0\ntask diffuse\n"
                         "  creates u(c)(t) as n\n  for c = 1");
-  return {Mesh(64), Mesh(97), Mesh(5), with_boundary, kSparse,   kButterfly,
-          kShifted, kFolded,  kLoop,   kReductions,   kFeedback, kPoisson};
+  return {Mesh(64), Mesh(97),    Mesh(5),     with_boundary,
+          kSparse,  kButterfly,  kShifted,    kFolded,
+          kLoop,    kReductions, kFeedback,   kPoisson,
+          kOffsets, kOffsetGrid, kOffsetLoop, kOffsetRing};
 }
 
 TEST(Chunks, GiveTheValuesOfPoints) {
@@ -403,8 +587,9 @@ TEST(Chunks, AreAsManyTasksAsBlocks) {
 TEST(Chunks, AgentsThatDieLoseNothing) {
   for (const std::string& text :
        {Mesh(97), std::string(kSparse), std::string(kLoop),
-        std::string(kReductions), std::string(kFeedback),
-        std::string(kPoisson)}) {
+        std::string(kReductions), std::string(kFeedback), std::string(kPoisson),
+        std::string(kOffsets), std::string(kOffsetGrid),
+        std::string(kOffsetLoop)}) {
     CompileOptions options = InChunks(8);
     options.target = {.agents = 4, .workers = 1};
     const Job job = MustCompile(text, options);
@@ -559,6 +744,92 @@ std::string DrawnGrid(Rng& rng) {
 
 TEST(Chunks, DrawnGridsGiveTheValuesOfPoints) { CheckDrawn(DrawnGrid, 3); }
 
+// "x+2" for index x and 2.
+std::string Plus(const std::string& index, int64_t offset) {
+  if (offset == 0) return index;
+  return absl::StrCat(index, offset < 0 ? "" : "+", offset);
+}
+
+// A task of u(x)(y)(t) and w at x from `first` to `last`, counted by indices
+// that are drawn numbers less; some of them have a table of these.
+std::string DrawnPart(Rng& rng, const std::string& name, int64_t first,
+                      int64_t last) {
+  const auto draw = [&rng](int64_t least, int64_t most) {
+    return least + rng.Below(most - least + 1);
+  };
+  const int64_t by_x = draw(-3, 3);
+  const int64_t by_y = draw(-2, 2);
+  const int64_t by_t = draw(-1, 1);
+  const std::string y = Plus("y", by_y);
+  const std::string before = Plus("t", by_t - 1);
+  const std::string xs = absl::StrCat(first - by_x, ":", last - by_x);
+  const std::string ys = absl::StrCat(-by_y, ":", Plus("M", -by_y));
+  const auto near = [&] { return Plus("x", by_x + draw(-1, 1)); };
+  const auto read = [&](const std::string& array, const std::string& x) {
+    return absl::StrCat(array, "(", x, ")(", y, ")(", before, ")");
+  };
+  std::string out;
+  std::string far = near();
+  if (rng.Below(3) > 0) {
+    const std::string table = absl::StrCat("p", name);
+    absl::StrAppend(&out, "array ", table, "(i = ", xs, ")(j = ", ys,
+                    ") : int64\ninput ", table, "(i)(j) for i = ", xs,
+                    "  j = ", ys, " else (", draw(1, 9), "*i*i + ", draw(0, 9),
+                    "*(j + 5) + ", draw(0, 9), ") % (N+1)\n");
+    const std::string of = rng.Below(2) == 0 ? "y" : absl::StrCat(-by_y);
+    far = absl::StrCat(table, "(x)(", of, ")");
+  }
+  const std::string own =
+      absl::StrCat("(", Plus("x", by_x), ")(", y, ")(", Plus("t", by_t), ")");
+  absl::StrAppend(
+      &out, "task ", name, "\n  creates u", own, " as n\n          w", own,
+      " as m\n  for x = ", xs, "  y = ", ys, "  t = ", 1 - by_t, ":",
+      Plus("T", -by_t), "\n  using\n    ", read("u", near()), " as a\n    ",
+      read("u", far), " as b where ", rng.Below(2) == 0 ? "y" : "t",
+      " != ", draw(0, 2), " else x\n    ", read("w", near()), " as c\n    s(",
+      before, ") as g\n  code\n    n = 0.5*a - 0.25*b + x/(3 + g)\n",
+      "    m = 0.5*c + a + (x % 3 == 0 ? y : t)\n", "  end code\nend task\n");
+  return out;
+}
+
+// Two arrays of which boundaries and a few tasks make parts, each at offsets,
+// for some steps or until something holds.
+std::string DrawnOffsets(Rng& rng) {
+  const auto draw = [&rng](int64_t least, int64_t most) {
+    return least + rng.Below(most - least + 1);
+  };
+  const int64_t n = draw(16, 60);
+  const bool is_loop = rng.Below(3) == 0;
+  std::string out = absl::StrCat(
+      "param N = ", n, "\nparam M = ", draw(1, 4), "\n",
+      is_loop ? absl::StrCat("repeat T = 1:7 until s(T) > ", draw(2, 40))
+              : absl::StrCat("param T = ", draw(1, 4)),
+      "\n");
+  for (const char* name : {"u", "w"}) {
+    absl::StrAppend(&out, "boundary ", name, "(0)(y)(t) = y + t\nboundary ",
+                    name, "(N)(y)(t) = 1\nboundary ", name,
+                    "(x)(y)(0) = sin(x + y) where x > 0 and x < N\n");
+  }
+  int64_t first = 1;
+  for (const int64_t last : {draw(1, 4), draw(5, n - 2), n - 1}) {
+    out += DrawnPart(rng, absl::StrCat("part", first), first, last);
+    first = last + 1;
+  }
+  const char* const kinds[] = {"max", "norm2"};
+  // A loop that may end early has no boundary of its last step.
+  const std::string all = is_loop ? "1:N-1" : ":";
+  return absl::StrCat(out, "reduce s(t) = ", kinds[rng.Below(2)],
+                      "(u(x)(y)(t)) for t = 0:T over x = ", draw(1, 3),
+                      ":N-1  y = 0:M\nresult u(", all, ")(:)(T)\nresult u(",
+                      draw(1, 5), ":N-2)(1)(", is_loop ? "T" : ":",
+                      ")\nresult w(", all,
+                      ")(:)(T)\nresult s(t) for t = 1:T\n");
+}
+
+TEST(Chunks, DrawnOffsetsGiveTheValuesOfPoints) {
+  CheckDrawn(DrawnOffsets, 10);
+}
+
 TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
   const auto changed = [](std::string text, const std::string& from,
                           const std::string& to) {
@@ -578,6 +849,10 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
                        "  creates u(c)(t) as n\n  for c = 1:N-1"),
                "u(c)(t-1)          as own", "u(c-1)(t) as own"),
        "rows of u may wait for themselves"},
+      {changed(kOffsets, "u(c)(t-1)            as own", "u(c)(t) as own"),
+       "rows of u may wait for themselves"},
+      {changed(kOffsets, "v(c+1)(t) as m", "v(c)(t) as m"),
+       "task most depends on where in a row of u it is"},
       {changed(mesh, "    dt(t)              as h\n",
                "    dt(t) as h where c > 4 else 0\n"),
        "task diffuse depends on where in a row of u it is"}};
