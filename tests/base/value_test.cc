@@ -111,7 +111,8 @@ TEST(Value, StaysInABufferThatHoldsLittleElse) {
     absl::StatusOr<Value> out = Value::Decode(in, buffer);
     EXPECT_TRUE(out.ok()) << out.status();
     const auto* const data = static_cast<const char*>(out->data());
-    const bool stays = data > buffer.data() && data < buffer.data() + 9000;
+    const bool stays =
+        data > buffer.data() && data < buffer.data() + buffer.size();
     return std::pair(*std::move(out), stays);
   };
   const int64_t before = Value::LiveBytes();
