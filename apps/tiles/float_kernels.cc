@@ -85,7 +85,7 @@ absl::Status RunOverFloats(const NativeKernel& kernel, NativeCall& call) {
           " is no matrix of floats"));
     }
     wide.push_back(Widened(in));
-    if (static_cast<int>(i) == kernel.updates && in.IsUnique()) {
+    if (static_cast<int>(i) == kernel.updates && in.IsWritable()) {
       room = std::move(in);
     }
   }

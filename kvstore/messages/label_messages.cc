@@ -99,13 +99,17 @@ absl::StatusOr<std::vector<Body>> DecodeAll(
 
 }  // namespace
 
-SplitBytes EncodePublish(const Label& label, const Value& value) {
+Bytes EncodePublish(const Label& label, const Value& value) {
   Encoder out;
   label.Encode(out);
-  if (value.bytes() < kSharedBytesMin) {
-    value.Encode(out);
-    return Bytes(out.Take());
-  }
+  value.Encode(out);
+  return Bytes(out.Take());
+}
+
+SplitBytes SharePublish(const Label& label, const Value& value) {
+  if (value.bytes() < kSharedBytesMin) return EncodePublish(label, value);
+  Encoder out;
+  label.Encode(out);
   value.EncodeHead(out);
   auto owner = std::make_shared<const Value>(value);
   const absl::string_view data = owner->view();

@@ -128,8 +128,9 @@ struct WatermarksBody {
 };
 
 // A body of the kinds about labels; and all bodies of a message, at least one.
-// The data of a long value is shared, not copied.
-SplitBytes EncodePublish(const Label& label, const Value& value);
+Bytes EncodePublish(const Label& label, const Value& value);
+// The same, sharing the data of a long value, which lives as long.
+SplitBytes SharePublish(const Label& label, const Value& value);
 // A long value may keep what `body` keeps (Value::Decode).
 absl::StatusOr<std::vector<PublishBody>> DecodePublish(const Bytes& body);
 Bytes EncodeAnnounce(const AnnounceBody& body);

@@ -60,7 +60,9 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   for (const AgentId agent : targets) {
     credit_.Use(agent, label, entry->value.bytes());
   }
-  const SplitBytes body = EncodePublish(label, entry->value);
+  const SplitBytes body = storage_.is_bounded()
+                              ? EncodePublish(label, entry->value)
+                              : SharePublish(label, entry->value);
   Bytes tag;
   if (why == Sending::kCopy && body.size() > job_.limits.offer_bytes_min) {
     tag = EncodeAnnounce({label, entry->value.digest()});

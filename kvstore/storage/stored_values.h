@@ -20,6 +20,9 @@ class StoredValues {
   virtual bool keeps_values() const = 0;
   // Values may leave memory for a disk, whether they count there or not.
   virtual bool has_store() const = 0;
+  // Memory for values is bounded, so that they leave it at any moment: what is
+  // under way must not hold them.
+  virtual bool is_bounded() const = 0;
   // Has the bytes of a spilled value fetched, for these agents.
   virtual void Load(const Label& label, const std::set<AgentId>& targets) = 0;
   // Bytes that came from elsewhere: somebody here may wait for them.

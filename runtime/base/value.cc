@@ -163,7 +163,7 @@ Value Value::View(ElementType type, const Shape& shape, const Digest& digest,
                   const void* data, std::unique_ptr<ValueMemory> lease) {
   Block* block = TryAllocate(type, shape, Kind::kView);
   DOGGED_CHECK(block != nullptr) << "no memory for a header";
-  block->data = const_cast<void*>(data);  // written by nobody: see IsUnique()
+  block->data = const_cast<void*>(data);  // written by nobody: see IsWritable()
   block->digest = digest;
   MemoryOf(block) = lease.release();
   block->place = DataPlace::kLease;
@@ -260,7 +260,7 @@ Value Value::Kept(ElementType type, const Shape& shape, absl::string_view data,
                   const Bytes& buffer) {
   Block* block = TryAllocate(type, shape, Kind::kView);
   DOGGED_CHECK(block != nullptr) << "no memory for a header";
-  block->data = const_cast<char*>(data.data());  // see IsUnique()
+  block->data = const_cast<char*>(data.data());  // see IsWritable()
   block->place = DataPlace::kBuffer;
   MemoryOf(block) = new BufferMemory(buffer);
   ArenaByteCount().fetch_add(block->bytes, std::memory_order_relaxed);

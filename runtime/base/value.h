@@ -118,10 +118,16 @@ class Value {
   }
   // True if both refer to one block, or to none.
   bool IsSameBlock(const Value& other) const { return block_ == other.block_; }
-  // True if nobody else holds this block, so that it may be written.
+  // True if nobody else holds this block, so that its data goes with it. Not
+  // for views.
   bool IsUnique() const {
-    return block_->place < DataPlace::kLease &&
+    return block_->place != DataPlace::kLease &&
            block_->refs.load(std::memory_order_acquire) == 1;
+  }
+  // The same if nobody else may read the data either, so that it may be
+  // written.
+  bool IsWritable() const {
+    return block_->place != DataPlace::kBuffer && IsUnique();
   }
 
   // Type, shape and bytes; the digest goes first and is checked on arrival. Not

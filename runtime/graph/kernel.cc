@@ -9,7 +9,7 @@
 namespace dogged {
 
 Value TakeOrCopy(Value& value) {
-  if (value.IsUnique()) return std::move(value);
+  if (value.IsWritable()) return std::move(value);
   Value out = Value::Allocate(value.type(), value.shape());
   std::memcpy(out.mutable_data(), value.data(), value.bytes());
   return out;

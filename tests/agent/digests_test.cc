@@ -9,7 +9,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -50,14 +49,16 @@ TEST(Digests, ADroppedLabelIsCompared) {
                 EncodeDone({.label = kSecond, .reader = kMakesLast}));
   ASSERT_EQ(agent.run().held_count(), 0);
   ASSERT_TRUE(agent.run().failure().ok());
-  agent.Receive(kThird, LabelMessage::kPublish, Published(kSecond, Number(1)));
+  agent.Receive(kThird, LabelMessage::kPublish,
+                EncodePublish(kSecond, Number(1)));
   EXPECT_TRUE(agent.run().failure().ok());
   OneAgent other(Chain(kSelf, kSelf, kPeer));
   RunNext(other, 1);
   RunNext(other, 1);
   other.Receive(kPeer, LabelMessage::kDone,
                 EncodeDone({.label = kSecond, .reader = kMakesLast}));
-  other.Receive(kThird, LabelMessage::kPublish, Published(kSecond, Number(2)));
+  other.Receive(kThird, LabelMessage::kPublish,
+                EncodePublish(kSecond, Number(2)));
   ExpectConflict(other, "second(0)");
 }
 
@@ -78,10 +79,12 @@ TEST(Digests, AnAnnouncementOfADroppedLabelIsCompared) {
 // The home of a consumer has used up what its home then loses.
 TEST(Digests, AReaderComparesWhatItHasRead) {
   OneAgent agent(Chain(kPeer, kSelf, kPeer));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(kFirst, Number(1)));
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
   RunNext(agent, 5);
   ASSERT_TRUE(agent.run().failure().ok());
-  agent.Receive(kThird, LabelMessage::kPublish, Published(kFirst, Number(2)));
+  agent.Receive(kThird, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(2)));
   ExpectConflict(agent, "first(0)");
 }
 
@@ -102,7 +105,8 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
   Program program = Chain(kPeer, kSelf, kPeer);
   program.arrays[0].affinity_group = OneAgent::GroupAt({kPeer, kThird});
   OneAgent agent(std::move(program));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(kFirst, Number(1)));
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
   EXPECT_THAT(agent.AllSent(LabelMessage::kWatermarks), IsEmpty());
   agent.StayWith({kThird});
   std::vector<RowDigests> told;
@@ -119,7 +123,8 @@ TEST(Digests, TheNewHomeHearsOfThoseThatOthersHaveRead) {
 
 TEST(Digests, AnotherIncarnationKnowsThem) {
   OneAgent agent(Chain(kPeer, kSelf, kPeer));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(kFirst, Number(1)));
+  agent.Receive(kPeer, LabelMessage::kPublish,
+                EncodePublish(kFirst, Number(1)));
   OneAgent reborn(Chain(kSelf, kSelf, kPeer));
   reborn.Adopt(agent.run().TakeCarriedOver());
   RunNext(reborn, 2);

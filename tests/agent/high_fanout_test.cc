@@ -8,7 +8,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -53,7 +52,7 @@ TEST(HighFanoutLabels, ReportsAWideLabelOnceAllItsConsumersHereAreDone) {
   program.arrays[0].affinity_group = OneAgent::GroupAt(kPeer);
   OneAgent agent(std::move(program));
   const Value value = Sealed(Value::Scalar(1));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(root, value));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(root, value));
   std::vector<ReadyTask> tasks;
   const auto run_some = [&](int64_t count) {
     while (count-- > 0) {

@@ -134,7 +134,7 @@ TEST(JobRun, AsksForNoInputOfATaskThatWaitsForItsRound) {
   OneAgent agent(Loop());
   const Label x1{.array = 0, .index = {1}};
   const Value value = Sealed(Value::Scalar(1));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(x1, value));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(x1, value));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
   ASSERT_THAT(tasks, SizeIs(1)) << "y(2) is of a round that may not exist";
   EXPECT_EQ(tasks[0].task, (Task{.task_class = 3, .index = {1}}));
@@ -155,7 +155,7 @@ TEST(JobRun, LearnsFromAConditionOnDiskThatARoundExists) {
   OneAgent agent(Loop());
   agent.Receive(
       kPeer, LabelMessage::kPublish,
-      Published({.array = 0, .index = {1}}, Sealed(Value::Scalar(1))));
+      EncodePublish({.array = 0, .index = {1}}, Sealed(Value::Scalar(1))));
   EXPECT_EQ(agent.run().rounds().round(), 0);
   agent.OnDisk({.kind = ValueStore::Event::Kind::kFound,
                 .label = {.array = 2, .index = {1}},
@@ -330,7 +330,7 @@ TEST(JobRun, CountsWhatALateThiefRanAsADuplicate) {
   EXPECT_EQ(agent.run().stats().tasks_duplicated, 0);
   for (int times = 0; times < 2; ++times) {
     agent.Receive(kPeer, LabelMessage::kPublish,
-                  Published(grant.wanted, Sealed(Value::Scalar(1))));
+                  EncodePublish(grant.wanted, Sealed(Value::Scalar(1))));
     EXPECT_EQ(agent.run().stats().tasks_duplicated, 1);
   }
 }
@@ -352,7 +352,7 @@ TEST(JobRun, ReleasesAClaimForWhicheverOutputCame) {
     EXPECT_TRUE(claims(kPeer, bound));
     EXPECT_FALSE(claims(kThird, wanted));
     agent.Receive(kPeer, LabelMessage::kPublish,
-                  Published(bound, Sealed(Value::Scalar(1))));
+                  EncodePublish(bound, Sealed(Value::Scalar(1))));
     EXPECT_TRUE(claims(kThird, wanted)) << "who had it is through";
   }
 }
@@ -374,7 +374,7 @@ Program Rows() {
 Label RowAt(int64_t t) { return {.array = 0, .index = {t}}; }
 
 Bytes CopyOf(int64_t t) {
-  return Published(RowAt(t), Value::Scalar(static_cast<double>(t)));
+  return EncodePublish(RowAt(t), Value::Scalar(static_cast<double>(t)));
 }
 
 TEST(JobRun, CopiesOfManyLabelsAreFewMessages) {
@@ -446,7 +446,7 @@ TEST(JobRun, ABulkIsLimited) {
 TEST(JobRun, ABulkCountsAsAWholeOrNotAtAll) {
   OneAgent agent(Rows(), {.replicas = 3});
   const Bytes stranger =
-      Published({.array = 7, .index = {1}}, Value::Scalar(1));
+      EncodePublish({.array = 7, .index = {1}}, Value::Scalar(1));
   const auto refused = [&](const Bytes& bodies) {
     return agent.TryReceive(kPeer, LabelMessage::kPublish, bodies.view())
         .code();

@@ -10,7 +10,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -152,7 +151,7 @@ TEST(Offers, WhatALostOutputIsMadeOfStays) {
   OneAgent agent(Steps());
   ReadDisk(agent, {Edge(5)});
   for (const Label& label : {Core(1), Core(2), Edge(2)}) {
-    agent.Receive(kThird, LabelMessage::kPublish, Published(label, One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(label, One()));
   }
   agent.Pass(absl::Seconds(2));
   EXPECT_THAT(RunAll(agent), Contains(kFirst));
@@ -165,7 +164,7 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
   OneAgent agent(Steps());
   ReadDisk(agent, {Edge(5)});
   for (const Label& label : {Edge(2), Core(1)}) {
-    agent.Receive(kThird, LabelMessage::kPublish, Published(label, One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(label, One()));
   }
   agent.Pass(absl::Seconds(2));
   std::vector<ReadyTask> tasks = agent.tasks().TakeAll();
@@ -180,7 +179,7 @@ TEST(Offers, ATaskIsNotDoneBecauseOneOfItsOutputsIsThere) {
 TEST(Offers, NothingIsDemandedWhileTheyCome) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
-  agent.Receive(kThird, LabelMessage::kPublish, Published(Right(7), One()));
+  agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(Right(7), One()));
   for (int64_t t = 0; t < 5; ++t) {
     agent.Receive(kThird, LabelMessage::kAnnounce,
                   EncodeAnnounce({Sum(t), One().digest()}));
@@ -189,7 +188,7 @@ TEST(Offers, NothingIsDemandedWhileTheyCome) {
   for (int64_t t = 0; t < 5; ++t) {
     for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
     EXPECT_THAT(agent.Demanded(kPeer), IsEmpty());
-    agent.Receive(kThird, LabelMessage::kPublish, Published(Sum(t), One()));
+    agent.Receive(kThird, LabelMessage::kPublish, EncodePublish(Sum(t), One()));
   }
   for (int i = 0; i < 5; ++i) agent.Pass(absl::Milliseconds(100));
   EXPECT_THAT(agent.Demanded(kPeer),
@@ -220,7 +219,8 @@ TEST(Offers, AJobThatMovesOffersNothing) {
   OneAgent agent(Sums());
   ReadDisk(agent, {Sum(5)});
   for (int64_t t = 6; t < kLast; ++t) {
-    agent.Receive(kThird, LabelMessage::kPublish, Published(Right(t), One()));
+    agent.Receive(kThird, LabelMessage::kPublish,
+                  EncodePublish(Right(t), One()));
     for (int i = 0; i < 2; ++i) agent.Pass(absl::Milliseconds(100));
   }
   EXPECT_THAT(agent.Demanded(kPeer),

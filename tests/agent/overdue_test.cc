@@ -7,7 +7,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -57,7 +56,7 @@ Bytes DemandForY(int64_t step, bool certain) {
 void HearOfA(OneAgent& agent, int64_t step) {
   agent.Receive(
       kThird, LabelMessage::kPublish,
-      Published({.array = 0, .index = {step}}, Sealed(Value::Scalar(1))));
+      EncodePublish({.array = 0, .index = {step}}, Sealed(Value::Scalar(1))));
 }
 
 // Else a demand for the last task of a wavefront would go through all of it.

@@ -7,7 +7,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -65,7 +64,7 @@ Bytes BindLarge(OneAgent& agent) {
   EXPECT_THAT(tasks, SizeIs(1));
   const Value value = Sealed(Value::Allocate(ElementType::kDouble, {2048}));
   agent.Complete(std::move(tasks.at(0)), {value});
-  return Published({.array = 0, .index = {0}}, value);
+  return EncodePublish({.array = 0, .index = {0}}, value);
 }
 
 const Bytes kDemandOfIt = EncodeDemand(
@@ -127,7 +126,7 @@ TEST(Publish, WhoAskedEarlyGetsItOnceItIsBound) {
   ASSERT_THAT(tasks, SizeIs(1));
   agent.Receive(kThird, LabelMessage::kDemand, kDemandOfIt);
   const Value value = Sealed(Value::Scalar(1));
-  const Bytes body = Published({.array = 0, .index = {0}}, value);
+  const Bytes body = EncodePublish({.array = 0, .index = {0}}, value);
   EXPECT_EQ(agent.SentWith(kThird, body), 0);
   agent.Complete(std::move(tasks.at(0)), {value});
   EXPECT_EQ(agent.SentWith(kThird, body), 1);

@@ -8,7 +8,6 @@
 #include "gmock/gmock.h"
 #include "runtime/job/job_run.h"
 #include "tests/agent/one_agent.h"
-#include "tests/kvstore/published.h"
 
 namespace dogged {
 namespace {
@@ -59,7 +58,7 @@ TEST(Retire, ALabelGoesOnceTheOutputsOfItsConsumersAreDurable) {
 // Also a result whose consumers are all done, or which has none.
 TEST(Retire, AResultStays) {
   OneAgent agent(Chain(kPeer, kPeer, kSelf));
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(kSecond, One()));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(kSecond, One()));
   RunNext(agent, kMakesLast);
   for (int i = 0; i < 100; ++i) agent.Pass(absl::Seconds(1));
   EXPECT_EQ(agent.run().held_count(), 1);
@@ -68,7 +67,7 @@ TEST(Retire, AResultStays) {
 TEST(Retire, ACopyGoesWhenItsHomeSaysSoAndNothingElseDoes) {
   // All three have a rank.
   OneAgent agent(Chain(kPeer, kThird, kThird), {.replicas = 3});
-  agent.Receive(kPeer, LabelMessage::kPublish, Published(kFirst, One()));
+  agent.Receive(kPeer, LabelMessage::kPublish, EncodePublish(kFirst, One()));
   EXPECT_EQ(agent.run().held_count(), 1);
   agent.Receive(kThird, LabelMessage::kRetired,
                 EncodeRetired({.label = kFirst}));
@@ -153,7 +152,7 @@ TEST(Retire, AMarkOfTheDeadDropsNothing) {
   OneAgent agent(std::move(b).Build().value(), {.replicas = 3});
   for (const int64_t step : {4, 8}) {
     agent.Receive(kPeer, LabelMessage::kPublish,
-                  Published({.array = 0, .index = {step}}, One()));
+                  EncodePublish({.array = 0, .index = {step}}, One()));
   }
   agent.StayAlone();
   EXPECT_EQ(agent.run().held_count(), 2);

@@ -279,7 +279,7 @@ TEST(Wire, MessagesAboutJobs) {
   Encoder of_value;
   of_value.PutU64(value.digest().low);
   of_value.PutU64(value.digest().high);
-  EXPECT_EQ(Hex(Published(kLabel, value).view()),
+  EXPECT_EQ(Hex(EncodePublish(kLabel, value).view()),
             Golden("01 02 04 01") + Hex(of_value.view()) +
                 Golden("00 00 08 000000000000f03f"));
 }
@@ -288,7 +288,7 @@ TEST(Wire, LongValuesAreSentWhereTheyLie) {
   Value value = Value::Allocate(ElementType::kDouble, {1000});
   for (double& x : value.mutable_span<double>()) x = 2;
   value.Seal();
-  const SplitBytes body = EncodePublish(kLabel, value);
+  const SplitBytes body = SharePublish(kLabel, value);
   EXPECT_EQ(body.rest.data(), value.data());
   EXPECT_FALSE(value.IsUnique()) << "as long as the message is there";
   const auto decoded = DecodePublish(body.Join());
@@ -315,8 +315,8 @@ void ExpectAll(const Bytes& first, const Bytes& second, Decode decode) {
 TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
   const Label other{.array = 3, .index = {400}};
   const Task task{.task_class = 1, .index = {0}};
-  ExpectAll(Published(kLabel, Value::Scalar(1)),
-            Published(other, Value::Scalar(2)), DecodePublished);
+  ExpectAll(EncodePublish(kLabel, Value::Scalar(1)),
+            EncodePublish(other, Value::Scalar(2)), DecodePublished);
   ExpectAll(EncodeAnnounce({kLabel, {1, 2}}), EncodeAnnounce({other, {3, 4}}),
             DecodeAnnounce);
   ExpectAll(EncodeDemand({.label = kLabel, .reader = task}),
@@ -334,8 +334,8 @@ TEST(Wire, MessagesAboutLabelsSpeakOfOneOrMore) {
   EXPECT_EQ((*two)[1].label, other);
   EXPECT_EQ((*two)[1].digest, (Digest{3, 4}));
   // A value that is not what its digest says takes all others with it.
-  std::string wrong(Joined({Published(kLabel, Value::Scalar(1)),
-                            Published(other, Value::Scalar(2))})
+  std::string wrong(Joined({EncodePublish(kLabel, Value::Scalar(1)),
+                            EncodePublish(other, Value::Scalar(2))})
                         .view());
   wrong.back() ^= 1;
   EXPECT_EQ(DecodePublished(wrong).status().code(),

@@ -88,6 +88,20 @@ TEST(Binding, AnAgentThatHasAskedGetsTheValueOnceItIsBound) {
   EXPECT_THAT(one.Published(), ElementsAre(Row(kMine, 3)));
 }
 
+// Else a value would take its memory after it has left it for a disk.
+TEST(Binding, WhereMemoryIsBoundedNoMessageHoldsAValue) {
+  for (const bool is_bounded : {false, true}) {
+    OneDictionary one({});
+    one.storage.is_bounded_now = is_bounded;
+    one.labels().shard.Get(Row(kMine, 3)).waiters.push_back(kPeer);
+    one.BindBytes(Row(kMine, 3), 1 << 16);
+    const std::vector<Outbox::OutgoingMessage> sent = one.Take();
+    EXPECT_THAT(sent, testing::SizeIs(1));
+    EXPECT_EQ(one.labels().shard.Find(Row(kMine, 3))->value.IsUnique(),
+              is_bounded);
+  }
+}
+
 // --- retention
 
 TEST(Retention, DropsAValueWithItsLastReaderAndNotBefore) {

@@ -103,12 +103,14 @@ class FakeStorage : public StoredValues {
  public:
   bool keeps_values() const override { return has_directory; }
   bool has_store() const override { return has_directory; }
+  bool is_bounded() const override { return is_bounded_now; }
   void Load(const Label& label, const std::set<AgentId>& targets) override {
     for (const AgentId agent : targets) loads.emplace_back(label, agent);
   }
   void Offer(const Label&, const Value&) override {}
 
   bool has_directory = false;
+  bool is_bounded_now = false;
   std::vector<std::pair<Label, AgentId>> loads;
 };
 

@@ -1,4 +1,4 @@
-// Bodies of publications, in one stretch.
+// Publications in bytes that nobody else has.
 #ifndef DOGGED_TESTS_KVSTORE_PUBLISHED_H_
 #define DOGGED_TESTS_KVSTORE_PUBLISHED_H_
 
@@ -8,14 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "kvstore/messages/label_messages.h"
 #include "runtime/base/bytes.h"
-#include "runtime/base/label.h"
-#include "runtime/base/value.h"
 
 namespace dogged {
-
-inline Bytes Published(const Label& label, const Value& value) {
-  return EncodePublish(label, value).Join();
-}
 
 inline absl::StatusOr<std::vector<PublishBody>> DecodePublished(
     absl::string_view body) {

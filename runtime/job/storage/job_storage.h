@@ -42,6 +42,7 @@ class JobStorage : public StoredValues {
 
   bool has_store() const override { return values_.has_store(); }
   bool keeps_values() const override { return values_.options().keeps_values; }
+  bool is_bounded() const override { return bytes_max() > 0; }
   int64_t bytes_max() const { return values_.options().bytes_max; }
   int64_t live_bytes() const { return values_.live_bytes(); }
   // No task that requires nothing should start while others run.
