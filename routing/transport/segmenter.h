@@ -43,7 +43,8 @@ class Reassembler {
 
   // Takes a segment (header, then piece); gives the whole body once complete.
   //
-  // Cost:   one copy of the body; memory only for bytes that really came.
+  // Cost:   one copy of the body; beyond a bound, memory only for bytes that
+  //         really came (GatheredBytes).
   // Errors: kResourceExhausted without memory for the whole body.
   //         kInvalidArgument for a segment that contradicts itself or earlier
   //         ones (then the whole message is forgotten).

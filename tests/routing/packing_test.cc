@@ -7,13 +7,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "routing/transport/gathered_bytes.h"
 #include "runtime/base/random.h"
+#include "runtime/base/value_memory.h"
 
 namespace dogged {
 namespace {
@@ -302,6 +305,46 @@ TEST(Packer, CountsWhatItDoesNotSend) {
   packer.Forget(kThere);
   EXPECT_FALSE(packer.IsBehind());
   EXPECT_EQ(packer.dropped_count(), 3);
+}
+
+// Of which nothing is written, so that the system gives no pages.
+class CountedMemory : public ValueMemory {
+ public:
+  CountedMemory() { SetValueMemory(this); }
+  ~CountedMemory() override { SetValueMemory(nullptr); }
+  void* Take(int64_t bytes) override {
+    taken += bytes;
+    return std::aligned_alloc(64, static_cast<size_t>(bytes));
+  }
+  void Give(void* data, int64_t bytes) override {
+    taken -= bytes;
+    std::free(data);
+  }
+  int64_t taken = 0;
+};
+
+TEST(GatheredBytes, TakeLittleMemoryForWhatIsOnlyClaimed) {
+  constexpr int64_t kBytes = 10 << 20;
+  CountedMemory memory;
+  {
+    std::vector<GatheredBytes> claimed;
+    for (int i = 0; i < 100; ++i) {
+      claimed.push_back(*GatheredBytes::Create(kBytes));
+    }
+    EXPECT_GE(memory.taken, 200 << 20);
+    EXPECT_LE(memory.taken, 256 << 20);
+    const int64_t before = memory.taken;
+    // What came counts no more.
+    const std::string body(kBytes, 'x');
+    const Bytes whole = claimed[0].Put(0, body);
+    EXPECT_EQ(whole.view(), body);
+    claimed.push_back(*GatheredBytes::Create(kBytes));
+    EXPECT_GT(memory.taken, before);
+  }
+  EXPECT_EQ(memory.taken, 0);
+  // Nor does what is given up.
+  const auto again = GatheredBytes::Create(200 << 20);
+  EXPECT_GE(memory.taken, 200 << 20);
 }
 
 }  // namespace
