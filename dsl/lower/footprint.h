@@ -36,7 +36,7 @@ struct Footprint {
 // rest; one process does so if the label begins them.
 bool IsSharedRead(const Domain& domain, const Use& use);
 
-// Of `program`, which was made of `points`.
+// The memory of `program`, which was made of `points`.
 Footprint FootprintOf(const PointProgram& points, const Program& program);
 // If each point is a task of its own.
 Footprint PointFootprintOf(const PointProgram& points);

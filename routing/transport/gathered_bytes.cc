@@ -13,7 +13,7 @@ namespace dogged {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Of memory for values, for bytes that have not come.
+// Memory for values that bytes which have not come take, at most, in all.
 constexpr int64_t kAwaitedMax = 256 << 20;
 
 std::atomic<int64_t>& AwaitedBytes() {

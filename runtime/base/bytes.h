@@ -37,7 +37,7 @@ class Bytes {
   int64_t size() const { return std::ssize(view_); }
   bool empty() const { return view_.empty(); }
   absl::string_view view() const { return view_; }
-  // Whoever keeps it keeps little else in memory. False: not known.
+  // Keeping it keeps little else in memory. False: not known.
   bool IsAll() const { return is_all_; }
 
   // `size` bytes from `offset`, sharing the buffer. Both lie within.

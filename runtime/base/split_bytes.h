@@ -19,7 +19,6 @@ struct SplitBytes {
       : head(std::move(first)), rest(std::move(second)) {}
 
   int64_t size() const { return head.size() + rest.size(); }
-  bool empty() const { return size() == 0; }
   // `size` bytes from `offset`, sharing the buffers. Both lie within.
   SplitBytes Slice(int64_t offset, int64_t size) const;
   // All in one stretch: a copy, unless there is but one.

@@ -173,7 +173,7 @@ class Value {
     ValueMemory* memory = nullptr;
   };
   enum class Kind : uint8_t { kWhole, kSpilled, kView };
-  // One whose data is `data`, a part of `buffer`.
+  // A value whose data is `data`, a part of `buffer`.
   static Value Kept(ElementType type, const Shape& shape,
                     absl::string_view data, const Bytes& buffer);
   // Null without memory.

@@ -15,9 +15,9 @@ namespace dogged {
 class TilePool {
  public:
   // `bytes` of addresses; pages are taken when values are made, but for
-  // `warm_bytes`, which are there from the start. Null where
-  // addresses are limited (ulimit -v) or can't be had, and where the address
-  // sanitizer is to check values: then all comes from the heap.
+  // `warm_bytes`, which are there from the start. Null where addresses are
+  // limited (ulimit -v) or can't be had, and where the address sanitizer is to
+  // check values: then all comes from the heap.
   static std::unique_ptr<TilePool> Create(int64_t bytes,
                                           int64_t warm_bytes = 0);
   // Values come from the heap again; none that came from here is left.

@@ -307,7 +307,7 @@ TEST(Packer, CountsWhatItDoesNotSend) {
   EXPECT_EQ(packer.dropped_count(), 3);
 }
 
-// Of which nothing is written, so that the system gives no pages.
+// Memory in which nothing is written, so that the system gives no pages.
 class CountedMemory : public ValueMemory {
  public:
   CountedMemory() { SetValueMemory(this); }
@@ -334,7 +334,7 @@ TEST(GatheredBytes, TakeLittleMemoryForWhatIsOnlyClaimed) {
     EXPECT_GE(memory.taken, 200 << 20);
     EXPECT_LE(memory.taken, 256 << 20);
     const int64_t before = memory.taken;
-    // What came counts no more.
+    // Bytes that came count no more.
     const std::string body(kBytes, 'x');
     const Bytes whole = claimed[0].Put(0, body);
     EXPECT_EQ(whole.view(), body);
