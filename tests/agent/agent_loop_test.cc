@@ -130,7 +130,7 @@ class ServerTest : public testing::Test {
                      .control = *control_,
                      .poller = *poller_,
                      .turn = turn_,
-                     .memory = [] { return AgentLoop::Memory(); },
+                     .memory = [] { return ProcessMemory(); },
                      .writer = writer_,
                      .contacts = contacts_,
                      .on_settled = [] { return true; }}};

@@ -73,12 +73,12 @@ constexpr int64_t kKeptShareOfMemory = 4;
 // of the free pages that are kept later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
 
-std::function<AgentLoop::Memory()> MemoryUpTo(int64_t limit) {
+std::function<ProcessMemory()> MemoryUpTo(int64_t limit) {
   return [limit] {
-    return AgentLoop::Memory{.now = ResidentBytes(),
-                             .peak = PeakResidentBytes(),
-                             .limit = limit,
-                             .host = PhysicalBytes()};
+    return ProcessMemory{.now = ResidentBytes(),
+                         .peak = PeakResidentBytes(),
+                         .limit = limit,
+                         .host = PhysicalBytes()};
   };
 }
 

@@ -5,17 +5,12 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "runtime/base/log.h"
-#include "runtime/base/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/agent/loop/control.h"
 
 namespace dogged {
 namespace {
 
-// Departed agents that `status` names, at most: the last ones.
-constexpr size_t kDepartedMax = 1000;
-constexpr int kLifeLineNeighboursMax = 16;
 // Time for which the loop polls for the next message before it sleeps: about
 // the cost of a wake-up.
 constexpr absl::Duration kSpin = absl::Microseconds(50);
@@ -25,24 +20,9 @@ constexpr absl::Duration kKept = absl::Milliseconds(8);
 // Looks at shared memory for each look at descriptors, which is a system call:
 // 0.2 to 1.3 us, by the machine.
 constexpr int kLooks = 64;
-// Bytes that wait for a client as frames; further results stay values until it
-// takes more.
-constexpr int64_t kClientBytesMax = 32 << 20;
 // Time that clients wait, at most, while messages of the host keep the loop
 // awake.
 constexpr absl::Duration kControlWithin = absl::Microseconds(100);
-
-// Agents ask each other for these; all else comes from clients.
-bool IsOfClients(const ControlEvent& event) {
-  const auto type = static_cast<ControlType>(event.type);
-  return type != ControlType::kJoin && type != ControlType::kLifeLine &&
-         type != ControlType::kAdmit;
-}
-
-void SendFrame(ControlPort& port, ConnectionId connection, ControlType type,
-               const Bytes& body) {
-  port.Send(connection, FrameType(type), body);
-}
 
 }  // namespace
 
@@ -52,21 +32,9 @@ AgentLoop::AgentLoop(Agent& agent, Ports ports)
       dialer_(agent, ports_.control, ports_.contacts, ports_.refresh_contacts,
               ports_.on_settled),
       introductions_(agent, ports_.control, ports_.admission),
-      file_writes_(ports_.writer),
-      submissions_(agent) {
-  deliveries_.SetRoom([this](ConnectionId client) {
-    return ports_.control.queued_bytes(client) < kClientBytesMax;
-  });
-}
-
-AgentLoop::~AgentLoop() {
-  for (const auto& [connection, line] : life_lines_) {
-    ports_.control.Close(connection);
-  }
-  // The next incarnation knows nothing of what these asked for; they say it
-  // again when the connection ends.
-  for (const ConnectionId client : clients_) ports_.control.Close(client);
-}
+      life_lines_(agent, ports_.control),
+      requests_(agent, ports_.control, ports_.writer, ports_.memory,
+                ports_.is_reborn) {}
 
 AgentLoop::End AgentLoop::Run() {
   std::unique_lock turn = ports_.turn.Take();
@@ -108,7 +76,7 @@ void AgentLoop::SetAsleep(bool is_asleep) {
 }
 
 absl::Time AgentLoop::NextWake() const {
-  absl::Time wake = std::min(agent_.next_wake(), deliveries_.next_due());
+  absl::Time wake = std::min(agent_.next_wake(), requests_.next_due());
   wake = std::min(wake, introductions_.next_due());
   return std::min(wake, dialer_.next_due());
 }
@@ -119,18 +87,17 @@ void AgentLoop::RunPass() {
   if (is_hurried_) agent_.HurryLeave(now);
   agent_.RunOnce(now);
   LogEvents();
-  KeepLifeLines();
+  life_lines_.Tick();
   const bool has_settled = dialer_.Tick(now);
   introductions_.Tick(now);
-  SendWanted(now);
-  SendSubmissions(now);
+  requests_.SendDue(now);
   // Frames just queued on the control port go out before sleeping; arrived ones
   // wake a sleeper.
   control_events_.clear();
   if (is_asleep_ ? ports_.control.has_unsettled() : IsControlDue(now)) {
     HandleControl(now);
   }
-  if (has_settled) HandlePutOff(now);
+  if (dialer_.has_settled()) requests_.Begin(now);
   has_news_ = !control_events_.empty() || has_settled;
 }
 
@@ -193,284 +160,33 @@ void AgentLoop::HandleControl(absl::Time now) {
   control_events_.clear();
   ports_.control.Poll(control_events_);
   for (const ControlEvent& event : control_events_) {
-    if (dialer_.Take(now, event) || introductions_.Take(event)) continue;
-    switch (event.kind) {
-      case ControlEvent::Kind::kAccepted:
-        break;
-      case ControlEvent::Kind::kConnected:
-        if (life_lines_.contains(event.connection)) {
-          SendFrame(ports_.control, event.connection, ControlType::kLifeLine,
-                    EncodeId(agent_.id()));
-        }
-        break;
-      case ControlEvent::Kind::kFrame:
-        if (IsOfClients(event)) clients_.insert(event.connection);
-        if (clients_.contains(event.connection) && IsPuttingOff()) {
-          put_off_.push_back(event);
-        } else {
-          HandleFrame(now, event);
-        }
-        break;
-      case ControlEvent::Kind::kClosed:
-        HandleClosed(now, event);
-        break;
+    if (dialer_.Take(now, event) || introductions_.Take(event) ||
+        life_lines_.Take(now, event) || TakeJoin(now, event)) {
+      continue;
     }
+    requests_.Take(now, event);
   }
 }
 
-bool AgentLoop::IsPuttingOff() const {
-  return ports_.is_reborn && !dialer_.has_settled();
-}
-
-void AgentLoop::HandlePutOff(absl::Time now) {
-  if (IsPuttingOff()) return;
-  for (const ControlEvent& event : std::exchange(put_off_, {})) {
-    HandleFrame(now, event);
+bool AgentLoop::TakeJoin(absl::Time now, const ControlEvent& event) {
+  if (event.kind != ControlEvent::Kind::kFrame ||
+      event.type != FrameType(ControlType::kJoin)) {
+    return false;
   }
-}
-
-void AgentLoop::HandleFrame(absl::Time now, const ControlEvent& event) {
   const ConnectionId from = event.connection;
-  const absl::string_view body = event.body.view();
-  switch (static_cast<ControlType>(event.type)) {
-    case ControlType::kJoin: {
-      absl::StatusOr<std::string> answer = agent_.Admit(now, body);
-      if (absl::IsUnimplemented(answer.status())) {
-        far_joins_.Add(now, ports_.control.PeerHost(from),
-                       answer.status().message());
-      }
-      if (!answer.ok()) return SendError(from, answer.status());
-      SendFrame(ports_.control, from, ControlType::kSnapshot,
-                Bytes(*std::move(answer)));
-      return;
-    }
-    case ControlType::kLifeLine: {
-      const auto peer = DecodeId<AgentId>(body);
-      auto line = life_lines_.find(from);
-      if (!peer.ok()) return SendError(from, peer.status());
-      ports_.control.Keep(from);
-      if (line == life_lines_.end()) {
-        SendFrame(ports_.control, from, ControlType::kLifeLine,
-                  EncodeId(agent_.id()));
-      } else if (*peer == line->second.peer) {
-        line->second.confirmed = true;
-      } else {
-        // Another process lives at that address now.
-        agent_.PeerDied(now, line->second.peer,
-                        "another agent answers at its address");
-        ports_.control.Close(from);
-        life_lines_.erase(line);
-      }
-      return;
-    }
-    case ControlType::kSubmit:
-      return HandleSubmit(now, from, body);
-    case ControlType::kChunk:
-      return HandleChunk(from, body);
-    case ControlType::kStatus:
-      return HandleStatus(from, body);
-    case ControlType::kWant:
-      return HandleWant(now, from, body);
-    case ControlType::kWatch:
-      return HandleWatch(now, from, body);
-    case ControlType::kWrite:
-      return HandleWrite(now, from, body);
-    case ControlType::kHeldWanted:
-      return HandleHeldWanted(from, body);
-    case ControlType::kJobWanted:
-      return HandleJobWanted(from, body);
-    case ControlType::kAdmit: {
-      const absl::Status admitted = introductions_.Admit(from, body);
-      if (!admitted.ok()) return SendError(from, admitted);
-      SendFrame(ports_.control, from, ControlType::kAdmitted, {});
-      return;
-    }
-    case ControlType::kReturned: {
-      const auto notice = ReturnedNotice::Decode(body);
-      if (!notice.ok()) return SendError(from, notice.status());
-      deliveries_.TakeBack(from, notice->number);
-      return;
-    }
-    case ControlType::kConclude: {
-      const absl::Status taken = submissions_.Conclude(now, from, body);
-      if (!taken.ok()) return SendError(from, taken);
-      return SendSubmissions(now);
-    }
-    case ControlType::kError:
-    case ControlType::kSnapshot:
-    case ControlType::kSubmitted:
-    case ControlType::kStatusReply:
-    case ControlType::kValues:
-    case ControlType::kConcluded:
-    case ControlType::kChunksWanted:
-    case ControlType::kJobValue:
-    case ControlType::kHeld:
-    case ControlType::kAdmitted:
-    case ControlType::kWritten:
-      return;
+  absl::StatusOr<std::string> answer = agent_.Admit(now, event.body.view());
+  if (absl::IsUnimplemented(answer.status())) {
+    far_joins_.Add(now, ports_.control.PeerHost(from),
+                   answer.status().message());
   }
-  SendError(from, absl::InvalidArgumentError(absl::StrCat(
-                      "no request of type ", static_cast<int>(event.type))));
-}
-
-void AgentLoop::HandleSubmit(absl::Time now, ConnectionId from,
-                             absl::string_view body) {
-  const absl::Status taken = submissions_.Take(now, from, body);
-  if (!taken.ok()) return SendError(from, taken);
-  SendSubmissions(now);
-}
-
-void AgentLoop::SendSubmissions(absl::Time now) {
-  submissions_.SendDue(
-      now, [this](ConnectionId client, ControlType type, const Bytes& body) {
-        SendFrame(ports_.control, client, type, body);
-      });
-}
-
-void AgentLoop::HandleChunk(ConnectionId from, absl::string_view body) {
-  const absl::Status taken = submissions_.TakeChunk(from, body);
-  if (!taken.ok()) SendError(from, taken);
-}
-
-void AgentLoop::HandleStatus(ConnectionId from, absl::string_view body) {
-  const auto request = StatusRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  SendFrame(ports_.control, from, ControlType::kStatusReply,
-            Status(*request).Encode());
-}
-
-void AgentLoop::HandleWant(absl::Time now, ConnectionId from,
-                           absl::string_view body) {
-  const auto request = WantRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  const absl::Status status = agent_.Want(now, request->job, request->labels);
-  if (!status.ok()) return SendError(from, status);
-  deliveries_.Want(from, *request);
-}
-
-void AgentLoop::HandleWatch(absl::Time now, ConnectionId from,
-                            absl::string_view body) {
-  const auto request = WantRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  // Before the value of one that is bound here comes out.
-  deliveries_.Want(from, *request);
-  const absl::Status status = agent_.Watch(now, request->job, request->labels);
-  if (!status.ok()) SendError(from, status);
-}
-
-void AgentLoop::HandleWrite(absl::Time now, ConnectionId from,
-                            absl::string_view body) {
-  auto request = WriteRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  // A request that is refused has no labels made.
-  const absl::Status room = file_writes_.CheckRoom(from);
-  if (!room.ok()) return SendError(from, room);
-  absl::Status wanted;
-  if (request->digests.empty() && !request->parts.empty()) {
-    std::vector<Label> labels;
-    for (const FilePart& part : request->parts) labels.push_back(part.label);
-    wanted = agent_.Want(now, request->job, labels);
+  if (answer.ok()) {
+    ports_.control.Send(from, FrameType(ControlType::kSnapshot),
+                        Bytes(*std::move(answer)));
+  } else {
+    ports_.control.Send(from, FrameType(ControlType::kError),
+                        EncodeError(answer.status()));
   }
-  // A job that was forgotten begins anew as its labels are wanted.
-  if (auto hold = agent_.HoldForWriting(request->job); hold != nullptr) {
-    file_writes_.Hold(from, request->job, std::move(hold));
-  }
-  if (!wanted.ok()) return SendError(from, wanted);
-  const absl::Status added = file_writes_.Add(from, *std::move(request));
-  if (!added.ok()) SendError(from, added);
-}
-
-void AgentLoop::HandleHeldWanted(ConnectionId from, absl::string_view body) {
-  auto request = WantRequest::Decode(body);
-  if (!request.ok()) return SendError(from, request.status());
-  request->labels = agent_.HeldOf(request->job, request->labels);
-  SendFrame(ports_.control, from, ControlType::kHeld, request->Encode());
-}
-
-void AgentLoop::HandleJobWanted(ConnectionId from, absl::string_view body) {
-  const auto job = DecodeId<JobId>(body);
-  if (!job.ok()) return SendError(from, job.status());
-  const Bytes encoded = agent_.EncodedJob(*job);
-  if (encoded.empty()) {
-    return SendError(from, absl::NotFoundError(absl::StrCat(
-                               "job ", job->ToString(), " is not here")));
-  }
-  if (encoded.size() > kControlFrameBytesMax) {
-    return SendError(
-        from, absl::ResourceExhaustedError(absl::StrCat(
-                  "job ", job->ToString(), " has ", encoded.size(), " bytes")));
-  }
-  SendFrame(ports_.control, from, ControlType::kJobValue, encoded);
-}
-
-void AgentLoop::HandleClosed(absl::Time now, const ControlEvent& event) {
-  auto line = life_lines_.find(event.connection);
-  if (line != life_lines_.end()) {
-    const LifeLine ended = line->second;
-    life_lines_.erase(line);
-    // Without a word from the peer it may be the network; the failure detector
-    // decides then.
-    if (ended.confirmed && agent_.membership().view()->Contains(ended.peer)) {
-      agent_.PeerDied(now, ended.peer, "its connection closed");
-    }
-  }
-  clients_.erase(event.connection);
-  std::erase_if(put_off_, [&event](const ControlEvent& put_off) {
-    return put_off.connection == event.connection;
-  });
-  deliveries_.Forget(event.connection);
-  file_writes_.Forget(event.connection);
-  submissions_.Forget(event.connection);
-}
-
-void AgentLoop::KeepLifeLines() {
-  if (agent_.membership().view() == lined_view_) return;
-  lined_view_ = agent_.membership().view();
-  std::map<AgentId, bool> wanted;
-  for (AgentId peer : LifeLinesOf(agent_.routing_table(), *lined_view_,
-                                  kLifeLineNeighboursMax)) {
-    wanted[peer] = false;
-  }
-  for (auto it = life_lines_.begin(); it != life_lines_.end();) {
-    auto peer = wanted.find(it->second.peer);
-    if (peer == wanted.end()) {
-      ports_.control.Close(it->first);
-      it = life_lines_.erase(it);
-    } else {
-      peer->second = true;
-      ++it;
-    }
-  }
-  for (const auto& [peer, has_line] : wanted) {
-    if (has_line) continue;
-    const Member* member = lined_view_->Find(peer);
-    life_lines_[ports_.control.Connect(member->control_address)] = {.peer =
-                                                                        peer};
-  }
-}
-
-void AgentLoop::SendWanted(absl::Time now) {
-  const auto send = [this](ConnectionId client, const ValuesReply& reply) {
-    const Bytes body = reply.Encode();
-    if (body.size() > kControlFrameBytesMax) {
-      return SendError(client,
-                       absl::ResourceExhaustedError(absl::StrCat(
-                           "one result has ", body.size(), " bytes; more than ",
-                           kControlFrameBytesMax,
-                           " go to no client: want it in smaller blocks")));
-    }
-    SendFrame(ports_.control, client, ControlType::kValues, body);
-  };
-  for (const JobId id : agent_.RunIds()) {
-    for (const auto& [label, value] : agent_.TakeResults(id)) {
-      deliveries_.Add(id, label, value, agent_.lending(), send);
-      file_writes_.AddValue(id, label, value);
-    }
-  }
-  file_writes_.SendDone([this](ConnectionId client, const WrittenReply& reply) {
-    SendFrame(ports_.control, client, ControlType::kWritten, reply.Encode());
-  });
-  deliveries_.SendDue(now, send);
+  return true;
 }
 
 void AgentLoop::LogEvents() {
@@ -484,73 +200,8 @@ void AgentLoop::LogEvents() {
       ports_.contacts.Prefer(address);
       death_ = event.cause;
     }
-    const bool died = event.kind == MembershipEvent::Kind::kDied;
-    if (!died && event.kind != MembershipEvent::Kind::kLeft) continue;
-    Encoder encoder;
-    MemberStatus{.member = event.member,
-                 .state = died ? "dead" : "left",
-                 .cause = died ? event.cause : ""}
-        .EncodeTo(encoder);
-    departed_.push_back(departed_memory_.CopyOf(encoder.view()));
-    if (departed_.size() > kDepartedMax) departed_.pop_front();
+    requests_.AddEvent(event);
   }
-}
-
-StatusReply AgentLoop::Status(const StatusRequest& request) const {
-  StatusReply out;
-  out.self = agent_.id();
-  const Memory memory = ports_.memory();
-  out.memory_bytes = memory.now;
-  out.memory_bytes_peak = memory.peak;
-  out.memory_limit = memory.limit;
-  out.host_bytes = memory.host;
-  out.messages_sent = agent_.messages_sent();
-  out.bytes_sent = agent_.bytes_sent();
-  out.refused = agent_.refused_count() + ports_.control.refused_count();
-  out.dropped = agent_.dropped_count();
-  out.keys = ports_.control.KeyIds();
-  for (const Member& member : agent_.membership().view()->members()) {
-    const bool suspect = agent_.membership().IsSuspect(member.id);
-    out.members.push_back({.member = member,
-                           .state = suspect ? "suspect" : "alive",
-                           .cause = LinksDownOf(member.id)});
-  }
-  for (const std::pmr::string& encoded : departed_) {
-    Decoder decoder(encoded);
-    MemberStatus member = MemberStatus::DecodeFrom(decoder);
-    if (member.state == "left") member.stats = agent_.StatsOf(member.member.id);
-    out.members.push_back(std::move(member));
-  }
-  out.jobs = agent_.Jobs(request.jobs);
-  out.jobs_known = agent_.job_index().job_count();
-  out.sizes = agent_.job_index().SizesOf(request.text_hash);
-  out.stored = agent_.StoredJobs(request.text_hash);
-  out.reads_directory = agent_.ReadsDirectory();
-  for (const Member& member : agent_.membership().view()->members()) {
-    if (member.id == agent_.id()) continue;
-    const auto round_trip = agent_.membership().RoundTrip(member.id);
-    out.links.push_back(
-        {.to = member.id,
-         .bytes_per_second = agent_.LinkRate(member.id),
-         .round_trip_seconds =
-             round_trip.has_value() ? absl::ToDoubleSeconds(*round_trip) : -1});
-  }
-  return out;
-}
-
-std::string AgentLoop::LinksDownOf(AgentId id) const {
-  std::vector<std::string> addresses;
-  for (const AgentId other : agent_.membership().UnheardBy(id)) {
-    const Member* member = agent_.membership().view()->Find(other);
-    if (member != nullptr) addresses.push_back(member->control_address);
-  }
-  if (addresses.empty()) return "";
-  return absl::StrCat("no direct link from ", absl::StrJoin(addresses, ", "));
-}
-
-void AgentLoop::SendError(ConnectionId connection, const absl::Status& status) {
-  SendFrame(ports_.control, connection, ControlType::kError,
-            EncodeError(status));
 }
 
 }  // namespace dogged

@@ -5,52 +5,36 @@
 #define DOGGED_RUNTIME_AGENT_LOOP_AGENT_LOOP_H_
 
 #include <atomic>
-#include <deque>
 #include <functional>
-#include <map>
-#include <memory>
-#include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "routing/control/control_socket.h"
 #include "routing/control/poller.h"
 #include "routing/membership/contacts.h"
 #include "runtime/agent/agent.h"
-#include "runtime/agent/loop/control.h"
-#include "runtime/agent/loop/deliveries.h"
+#include "runtime/agent/loop/client_requests.h"
 #include "runtime/agent/loop/dialer.h"
 #include "runtime/agent/loop/file_writes.h"
 #include "runtime/agent/loop/introductions.h"
-#include "runtime/agent/loop/submissions.h"
+#include "runtime/agent/loop/life_lines.h"
 #include "runtime/base/clock.h"
-#include "runtime/base/small_blocks.h"
 #include "runtime/exec/loop_turn.h"
 
 namespace dogged {
 
 class AgentLoop : private LoopTurn::Loop {
  public:
-  // Bytes: of this process now and at most, the limit of its values (0: no
-  // bound), and of this computer.
-  struct Memory {
-    int64_t now = 0;
-    int64_t peak = 0;
-    int64_t limit = 0;
-    int64_t host = 0;
-  };
   struct Ports {
     Clock& clock;
     Transport& transport;
     ControlPort& control;
     Poller& poller;  // watches the transport's and the control port's fds
     LoopTurn& turn;  // of those that run this loop
-    std::function<Memory()> memory;
+    std::function<ProcessMemory()> memory;
     PartWriter& writer;  // of results into files; wakes the poller
     // Addresses to dial; outlive this object.
     Contacts& contacts;
@@ -72,8 +56,6 @@ class AgentLoop : private LoopTurn::Loop {
 
   // `agent` outlives the loop.
   AgentLoop(Agent& agent, Ports ports);
-  // Closes its life lines: their ends are no news about the next incarnation.
-  ~AgentLoop() override;
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
 
@@ -94,11 +76,6 @@ class AgentLoop : private LoopTurn::Loop {
   }
 
  private:
-  struct LifeLine {
-    AgentId peer;
-    bool confirmed = false;  // the peer has named itself
-  };
-
   // Receives, works and answers, once.
   void RunPass();
   void PassForSleeper() override;
@@ -121,26 +98,9 @@ class AgentLoop : private LoopTurn::Loop {
   // Frames of or for clients may be waiting.
   bool IsControlDue(absl::Time now) const;
   void HandleControl(absl::Time now);
-  bool IsPuttingOff() const;
-  void HandlePutOff(absl::Time now);
-  void HandleFrame(absl::Time now, const ControlEvent& event);
-  void HandleStatus(ConnectionId from, absl::string_view body);
-  void HandleWant(absl::Time now, ConnectionId from, absl::string_view body);
-  void HandleWatch(absl::Time now, ConnectionId from, absl::string_view body);
-  void HandleWrite(absl::Time now, ConnectionId from, absl::string_view body);
-  void HandleHeldWanted(ConnectionId from, absl::string_view body);
-  void HandleJobWanted(ConnectionId from, absl::string_view body);
-  void HandleSubmit(absl::Time now, ConnectionId from, absl::string_view body);
-  void HandleChunk(ConnectionId from, absl::string_view body);
-  void HandleClosed(absl::Time now, const ControlEvent& event);
-  void SendSubmissions(absl::Time now);
-  void KeepLifeLines();
-  void SendWanted(absl::Time now);
+  // An agent asks to join; false for other events.
+  bool TakeJoin(absl::Time now, const ControlEvent& event);
   void LogEvents();
-  StatusReply Status(const StatusRequest& request) const;
-  // In words: the members that `id` does not hear directly.
-  std::string LinksDownOf(AgentId id) const;
-  void SendError(ConnectionId connection, const absl::Status& status);
 
   Agent& agent_;
   Ports ports_;
@@ -158,21 +118,13 @@ class AgentLoop : private LoopTurn::Loop {
   // Time of the next look at clients, if nothing calls for an earlier one.
   absl::Time control_due_ = absl::InfinitePast();
   std::vector<ControlEvent> control_events_;
-  std::set<ConnectionId> clients_;     // that have asked for something
-  std::vector<ControlEvent> put_off_;  // their frames
-  std::map<ConnectionId, LifeLine> life_lines_;
-  std::shared_ptr<const View> lined_view_;
   Dialer dialer_;
   Introductions introductions_;
+  LifeLines life_lines_;
+  ClientRequests requests_;
   RefusalLog far_joins_;  // of agents that speak too far a version of the wire
   // Set once the agent has seen to it, and its contacts know whom to join.
   std::optional<std::string> death_;
-  Deliveries deliveries_;
-  FileWrites file_writes_;
-  Submissions submissions_;
-  SmallBlocks departed_memory_;
-  // Members that are gone, encoded, as they stay for long; the last one last.
-  std::deque<std::pmr::string> departed_;
 };
 
 }  // namespace dogged

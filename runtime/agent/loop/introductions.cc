@@ -52,6 +52,17 @@ absl::Time Introductions::next_due() const {
 }
 
 bool Introductions::Take(const ControlEvent& event) {
+  if (event.kind == ControlEvent::Kind::kFrame &&
+      event.type == FrameType(ControlType::kAdmit)) {
+    const absl::Status admitted = Admit(event.connection, event.body.view());
+    if (admitted.ok()) {
+      control_.Send(event.connection, FrameType(ControlType::kAdmitted), {});
+    } else {
+      control_.Send(event.connection, FrameType(ControlType::kError),
+                    EncodeError(admitted));
+    }
+    return true;
+  }
   const auto it = introductions_.find(event.connection);
   if (it == introductions_.end()) return false;
   if (event.kind == ControlEvent::Kind::kConnected) {

@@ -31,11 +31,9 @@ class Introductions {
   // Brings requests of the transport on their way.
   void Tick(absl::Time now);
   absl::Time next_due() const;
-  // Takes an event of a connection of its own; false for others.
+  // Takes an event of a connection of its own, or a kAdmit frame, with which a
+  // member asks that its transport's connection be admitted; false for others.
   bool Take(const ControlEvent& event);
-  // A member asks by `connection` that its transport's connection be admitted.
-  // Errors: as Admission::Admit, and kFailedPrecondition where all are.
-  absl::Status Admit(ConnectionId connection, absl::string_view words);
 
  private:
   struct Introduction {
@@ -43,6 +41,10 @@ class Introductions {
     Bytes words;
     absl::Time deadline;
   };
+
+  // Errors: as Admission::Admit, and kFailedPrecondition where all connections
+  // are admitted.
+  absl::Status Admit(ConnectionId connection, absl::string_view words);
 
   const Agent& agent_;
   ControlPort& control_;
