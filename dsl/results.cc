@@ -201,7 +201,7 @@ class SerialRunner {
     }
     done_.insert(task);
     if (progress_) {
-      progress_(static_cast<int64_t>(done_.size()), tasks_needed_);
+      progress_(std::ssize(done_), tasks_needed_);
     }
     absl::Status status;
     relations_.ForEachCreated(task, [&](int create, const Label& label) {

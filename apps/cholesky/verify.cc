@@ -130,11 +130,11 @@ struct Factor {
   ElementType type = ElementType::kDouble;
 
   const Value& tile(int64_t i, int64_t j) const {
-    return tiles[static_cast<size_t>(i * (i + 1) / 2 + j)];
+    return tiles[i * (i + 1) / 2 + j];
   }
-  int64_t rows_of(int64_t i) const { return rows[static_cast<size_t>(i)]; }
+  int64_t rows_of(int64_t i) const { return rows[i]; }
   // The row where tile row i begins.
-  int64_t first(int64_t i) const { return firsts[static_cast<size_t>(i)]; }
+  int64_t first(int64_t i) const { return firsts[i]; }
 };
 
 absl::StatusOr<Factor> LookUp(const Program& program, const Form& form,
@@ -180,7 +180,7 @@ void AddProduct(const Value& tile, int64_t row, int64_t column, double factor,
 
 // x = inverse(L') * inverse(L) * x, row by row of L and back.
 void Solve(const Factor& factor, std::vector<double>& x) {
-  const auto tile_rows = static_cast<int64_t>(factor.rows.size());
+  const auto tile_rows = std::ssize(factor.rows);
   const auto part = [&](int64_t i) { return x.data() + factor.first(i); };
   for (int64_t i = 0; i < tile_rows; ++i) {
     for (int64_t k = 0; k <= i; ++k) {
@@ -240,7 +240,7 @@ absl::Status Multiply(Case& it, double sign, const std::vector<double>& vector,
                       std::vector<double>& sum, VisitTile visit) {
   const Factor& factor = it.factor;
   const auto add_row = [&](int64_t i) -> absl::Status {
-    std::vector<double>& product = it.products[static_cast<size_t>(i)];
+    std::vector<double>& product = it.products[i];
     product.assign(static_cast<size_t>(factor.first(i) + factor.rows_of(i)), 0);
     for (int64_t j = 0; j <= i; ++j) {
       DOGGED_ASSIGN_OR_RETURN(Value a, it.Make(i, j));
@@ -258,7 +258,7 @@ absl::Status Multiply(Case& it, double sign, const std::vector<double>& vector,
 absl::Status SetScale(Case& it, Factor& factor) {
   std::vector<double> largest(it.products.size());
   const auto look_at_row = [&](int64_t i) -> absl::Status {
-    double& row_largest = largest[static_cast<size_t>(i)];
+    double& row_largest = largest[i];
     for (int64_t j = 0; j <= i; ++j) {
       DOGGED_ASSIGN_OR_RETURN(const Value a, it.Make(i, j));
       for (int64_t r = 0; r < RowCount(a); ++r) {
@@ -293,8 +293,7 @@ double At(const Value& matrix, int64_t i, int64_t j) {
 // was given for the matrix of `tile` is not symmetric, by more than rounding;
 // empty if it is, if none was given, or if it holds nothing but zeros there.
 std::string AsymmetryOf(const Job& job, const Label& tile) {
-  const std::string& name =
-      job.program.arrays[static_cast<size_t>(tile.array)].name;
+  const std::string& name = job.program.arrays[tile.array].name;
   for (const JobInput& input : job.inputs) {
     const Value& a = input.content;
     if (input.array != name || a.IsNone() || a.shape().size() != 2 ||
@@ -357,7 +356,7 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   const NativeKernel& gemm = *registry.Find("gemm");
   std::vector<double> b(static_cast<size_t>(factor.order), 0);
   const auto judge = [&](int64_t i, int64_t j, Value rest) -> absl::Status {
-    RowSums& row = rows[static_cast<size_t>(i)];
+    RowSums& row = rows[i];
     if (j == 0) row = {};  // it may be the second time
     AddTile(rest, i == j, row.a);
     for (int64_t k = 0; k <= j; ++k) {

@@ -29,8 +29,7 @@ class TakeKernel : public Kernel {
   explicit TakeKernel(std::vector<Value>& tiles) : tiles_(tiles) {}
   absl::Status Run(KernelCall& call) const override {
     const IndexVector& index = call.task.index;
-    call.outputs[0] =
-        std::move(tiles_[static_cast<size_t>(TileOffset(index[0], index[1]))]);
+    call.outputs[0] = std::move(tiles_[TileOffset(index[0], index[1])]);
     return absl::OkStatus();
   }
 

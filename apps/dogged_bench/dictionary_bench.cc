@@ -135,7 +135,7 @@ void AddRow(const std::string& name, const std::vector<double>& samples,
             const std::string& ratio_to, double other,
             std::vector<BenchRow>& rows) {
   BenchRow row{.name = name, .value = Median(samples), .unit = "us"};
-  row.samples = static_cast<int64_t>(samples.size());
+  row.samples = std::ssize(samples);
   if (other > 0) {
     row.ratio_to = ratio_to;
     row.ratio = row.value / other;
@@ -177,8 +177,7 @@ void BenchSize(const std::string& size, int64_t words, AgentsRun& agents,
   for (int i = 0; i < kLabels; ++i) all.push_back({.array = 0, .index = {i}});
   for (int i = 0; i < count; ++i) {
     gets.push_back(
-        asker.Get(outcome.job,
-                  absl::MakeSpan(&all[static_cast<size_t>(i % kLabels)], 1)));
+        asker.Get(outcome.job, absl::MakeSpan(&all[i % kLabels], 1)));
   }
   const bool lent = asker.last_was_lent();
   for (int i = 0; i < count / 10; ++i) {

@@ -109,7 +109,7 @@ double WarmRate(const Kernel& kernel, const FactorRun::Calls& calls,
         samples.push_back(
             Seconds([&] { DOGGED_CHECK(kernel.Run(call).ok()); }));
       }
-      seconds[static_cast<size_t>(worker)] = Median(std::move(samples));
+      seconds[worker] = Median(std::move(samples));
     });
     DOGGED_CHECK(threads.status().ok()) << threads.status().ToString();
   }

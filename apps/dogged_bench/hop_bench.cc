@@ -208,7 +208,7 @@ void AddRow(const std::string& name, const std::vector<double>& samples,
        {std::pair{"", 0.5}, std::pair{"_p95", 0.95}}) {
     BenchRow row{
         .name = name + suffix, .value = Quantile(samples, share), .unit = "us"};
-    row.samples = static_cast<int64_t>(samples.size());
+    row.samples = std::ssize(samples);
     rows.push_back(std::move(row));
   }
 }

@@ -166,7 +166,7 @@ class Nodes {
     for (int i = 0; i < count; ++i) Time({ToAll(i)}, 64);
   }
 
-  NodeProcess& node(int i) { return *nodes_[static_cast<size_t>(i)]; }
+  NodeProcess& node(int i) { return *nodes_[i]; }
   int count() const { return static_cast<int>(nodes_.size()); }
   Group ToAll(int source) const { return ToNext(source, count() - 1); }
   Group ToNext(int source, int targets) const {
@@ -347,8 +347,7 @@ class Contest {
       // The order changes each time, for it matters below 1 ms.
       std::vector<MulticastPlan> plans(std::begin(kPlans), std::end(kPlans));
       for (size_t i = plans.size() - 1; i > 0; --i) {
-        std::swap(plans[i], plans[static_cast<size_t>(
-                                rng_.Below(static_cast<int64_t>(i) + 1))]);
+        std::swap(plans[i], plans[rng_.Below(static_cast<int64_t>(i) + 1)]);
       }
       for (MulticastPlan plan : plans) {
         nodes_.SetPlan(plan, options_.n);

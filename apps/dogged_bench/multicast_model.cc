@@ -70,8 +70,7 @@ void Contend(int count, int size, int networks, std::vector<BenchRow>& rows) {
       std::vector<int> all(static_cast<size_t>(network.processor_count()));
       std::iota(all.begin(), all.end(), 0);
       for (int i = 0; i <= size; ++i) {
-        std::swap(all[static_cast<size_t>(i)],
-                  all[static_cast<size_t>(i + rng.Below(std::ssize(all) - i))]);
+        std::swap(all[i], all[i + rng.Below(std::ssize(all) - i)]);
       }
       groups.emplace_back(
           all[0], std::vector<int>(all.begin() + 1, all.begin() + 1 + size));

@@ -23,7 +23,7 @@ PlainTiles::PlainTiles(int64_t n, int64_t tile_size)
       std::vector<double> tile(static_cast<size_t>(extent(i) * extent(j)));
       for (double& x : tile) x = rng.Unit() - 0.5;
       for (int d = 0; i == j && d < extent(i); ++d) {
-        tile[static_cast<size_t>(d * (extent(i) + 1))] = static_cast<double>(n);
+        tile[d * (extent(i) + 1)] = static_cast<double>(n);
       }
       tiles_.push_back(std::move(tile));
     }

@@ -17,9 +17,7 @@ class PlainTiles {
 
   int rows() const { return rows_; }
   int extent(int i) const;
-  double* At(int i, int j) {
-    return tiles_[static_cast<size_t>(i * (i + 1) / 2 + j)].data();
-  }
+  double* At(int i, int j) { return tiles_[i * (i + 1) / 2 + j].data(); }
 
  private:
   const int64_t n_;

@@ -60,7 +60,7 @@ absl::Status CheckExchanges(const BlockColumns& columns) {
                          step.extra.shape().size() == 1;
     if (!is_list) return absl::InvalidArgumentError("P is no list of rows");
     for (int64_t q = 0; q < step.columns; ++q) {
-      const int64_t row = step.extra.span<int64_t>()[static_cast<size_t>(q)];
+      const int64_t row = step.extra.span<int64_t>()[q];
       if (row < step.first + q || row >= columns.rows) {
         return absl::InvalidArgumentError(absl::StrCat(
             "P exchanges row ", step.first + q, " with row ", row));

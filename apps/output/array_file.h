@@ -39,7 +39,7 @@ class ArrayFile {
   // WriteAt() behind what was appended before.
   absl::Status Append(absl::string_view elements) {
     const int64_t offset = appended_;
-    appended_ += static_cast<int64_t>(elements.size());
+    appended_ += std::ssize(elements);
     return WriteAt(offset, elements);
   }
   // Once, after all elements. Errors: likewise.

@@ -99,7 +99,7 @@ std::vector<GlyphStroke> StrokesOf(char letter) {
     if (column < 0 || column >= kGlyphWidth || row >= kGlyphHeight) {
       return false;
     }
-    return kBands[static_cast<size_t>(top + row)][left + column] == '#';
+    return kBands[top + row][left + column] == '#';
   };
   std::vector<GlyphStroke> strokes;
   for (int row = 0; row < kGlyphHeight; ++row) {

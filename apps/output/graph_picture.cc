@@ -35,8 +35,8 @@ class Layout {
         layer_(picture.nodes.size(), 0),
         x_(picture.nodes.size(), 0) {
     for (const auto& [from, to] : picture.edges) {
-      before_[static_cast<size_t>(to)].push_back(from);
-      after_[static_cast<size_t>(from)].push_back(to);
+      before_[to].push_back(from);
+      after_[from].push_back(to);
     }
     FindLayers();
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
@@ -71,8 +71,8 @@ class Layout {
     for (size_t round = 0; round < layer_.size(); ++round) {
       bool has_changed = false;
       for (const auto& [from, to] : picture_.edges) {
-        int& layer = layer_[static_cast<size_t>(to)];
-        const int least = layer_[static_cast<size_t>(from)] + 1;
+        int& layer = layer_[to];
+        const int least = layer_[from] + 1;
         has_changed |= layer < least;
         layer = std::max(layer, least);
       }
@@ -82,9 +82,9 @@ class Layout {
     // it goes to.
     for (size_t n = 0; n < layer_.size(); ++n) {
       if (!before_[n].empty() || after_[n].empty()) continue;
-      layer_[n] = layer_[static_cast<size_t>(after_[n][0])] - 1;
+      layer_[n] = layer_[after_[n][0]] - 1;
       for (const int32_t to : after_[n]) {
-        layer_[n] = std::min(layer_[n], layer_[static_cast<size_t>(to)] - 1);
+        layer_[n] = std::min(layer_[n], layer_[to] - 1);
       }
     }
     rows_.resize(1);
@@ -111,7 +111,7 @@ class Layout {
       double count = 0;
       for (const auto* side : {&before_[n], &after_[n]}) {
         for (const int32_t other : *side) {
-          sum += x_[static_cast<size_t>(other)];
+          sum += x_[other];
           ++count;
         }
       }

@@ -307,12 +307,12 @@ void DrawColourBar(Canvas& canvas, const Rectangle& bar,
 void DrawCells(Canvas& canvas, const Rectangle& area,
                const ColourScale& colours, absl::Span<const Block> blocks,
                int64_t columns) {
-  const int64_t rows = static_cast<int64_t>(blocks.size()) / columns;
+  const int64_t rows = std::ssize(blocks) / columns;
   for (int y = 0; y < area.height; ++y) {
     const int64_t row = y * rows / area.height;
     for (int x = 0; x < area.width; ++x) {
       const int64_t column = x * columns / area.width;
-      const Block& block = blocks[static_cast<size_t>(row * columns + column)];
+      const Block& block = blocks[row * columns + column];
       Colour colour = kNoData;
       if (block.finite > 0) colour = colours.At(block.mean);
       if (block.not_finite > 0) colour = kNotFinite;
@@ -396,7 +396,7 @@ std::vector<Block> Reduce(const Value& value, int64_t rows, int64_t columns) {
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
       const int64_t at = y * rows / height * columns + x * columns / width;
-      Block& block = blocks[static_cast<size_t>(at)];
+      Block& block = blocks[at];
       const double element = ElementAt(value, y * width + x);
       if (!std::isfinite(element)) {
         ++block.not_finite;

@@ -57,7 +57,7 @@ Colour Between(absl::Span<const Colour> points, double share) {
   const auto mix = [&](uint8_t a, uint8_t b) {
     return static_cast<uint8_t>(std::lround(a + (b - a) * rest));
   };
-  const Colour& a = points[static_cast<size_t>(low)];
+  const Colour& a = points[low];
   const Colour& b = points[static_cast<size_t>(low) + 1];
   return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
 }

@@ -138,7 +138,7 @@ std::vector<SelectionCut::Range> SelectionCut::RangesIn(
 IndexVector SelectionCut::PlaceOf(const IndexVector& first) const {
   IndexVector out = first;
   for (int d = 0; d < out.size(); ++d) {
-    const Range& range = ranges_[static_cast<size_t>(d)];
+    const Range& range = ranges_[d];
     out[d] = std::max<int64_t>(0, CeilDiv(first[d] - range.first, range.step));
   }
   return out;
@@ -161,14 +161,14 @@ void SelectionCut::Copy(const IndexVector& first, const Value& piece,
   const int64_t step = rank == 0 ? 1 : ranges.back().step;
   int64_t rows = row == 0 ? 0 : 1;
   for (int d = 0; d + 1 < rank; ++d) {
-    rows *= ranges[static_cast<size_t>(d)].count;
+    rows *= ranges[d].count;
   }
   for (int64_t r = 0; r < rows; ++r) {
     int64_t offset = rank == 0 ? 0 : ranges.back().first;
     int64_t rest = r;
     int64_t stride = rank == 0 ? 1 : piece.shape()[rank - 1];
     for (int d = rank - 2; d >= 0; --d) {
-      const Range& range = ranges[static_cast<size_t>(d)];
+      const Range& range = ranges[d];
       offset += (range.first + rest % range.count * range.step) * stride;
       rest /= range.count;
       stride *= piece.shape()[d];

@@ -71,7 +71,7 @@ void ExchangeRowsBack(int64_t n, absl::Span<const int64_t> pivots, Matrix a) {
 
 std::optional<LuFailure> FactorLu(int64_t m, Matrix a,
                                   absl::Span<int64_t> pivots) {
-  const auto n = static_cast<int64_t>(pivots.size());
+  const auto n = std::ssize(pivots);
   if (n <= kStrip) return FactorLuStrip(m, a, pivots);
   const int64_t left = LeftOfPanel(n);
   const int64_t right = n - left;

@@ -240,7 +240,7 @@ void ExtendT(const Reflector& reflector, int64_t column, Matrix t) {
   for (int64_t r = 0; r < column; ++r) {
     double sum = 0;
     for (int64_t c = r; c < column; ++c) {
-      sum += t(r, c) * reflector.products[static_cast<size_t>(c)];
+      sum += t(r, c) * reflector.products[c];
     }
     t(r, column) = -reflector.tau * sum;
     t(column, r) = 0;
@@ -352,7 +352,7 @@ std::optional<int64_t> ApplyWithCare(Application& application, Matrix c) {
   std::optional<int64_t> failed;
   for (int64_t j = application.extents.n; j-- > 0;) {
     const auto rows = static_cast<size_t>(application.extents.m);
-    if (!columns[static_cast<size_t>(j)].Restore(rows)) failed = j;
+    if (!columns[j].Restore(rows)) failed = j;
   }
   return failed;
 }

@@ -158,7 +158,7 @@ absl::Status ApplyExchanges(NativeCall& call) {
   Value r = TakeOrCopy(call.in[0]);
   const blas::Matrix f = MutableMatrixOf(r);
   for (int64_t q = 0; q < p.element_count(); ++q) {
-    const int64_t other = p.span<int64_t>()[static_cast<size_t>(q)];
+    const int64_t other = p.span<int64_t>()[q];
     if (other == first + q) continue;
     std::swap_ranges(f.row(first + q), f.row(first + q) + ColumnCount(r),
                      f.row(other));

@@ -64,10 +64,10 @@ void SolveUpper(const BlockColumns& columns, const Scale& scale,
     const ConstMatrix u = MatrixOf(step->factor);
     for (int64_t j = step->columns - 1; j >= 0; --j) {
       const int64_t at = step->first + j;
-      const double found = x[static_cast<size_t>(at)] / scale(u(at, j));
-      x[static_cast<size_t>(at)] = found;
+      const double found = x[at] / scale(u(at, j));
+      x[at] = found;
       for (int64_t i = 0; i < at; ++i) {
-        x[static_cast<size_t>(i)] -= scale(u(i, j)) * found;
+        x[i] -= scale(u(i, j)) * found;
       }
     }
   }
@@ -80,9 +80,9 @@ void AddProduct(const Step& step, const Value& a, double factor,
   for (int64_t i = 0; i < RowCount(a); ++i) {
     double part = 0;
     for (int64_t j = 0; j < step.columns; ++j) {
-      part += matrix(i, j) * x[static_cast<size_t>(step.first + j)];
+      part += matrix(i, j) * x[step.first + j];
     }
-    sum[static_cast<size_t>(i)] += factor * part;
+    sum[i] += factor * part;
   }
 }
 

@@ -22,11 +22,11 @@ absl::StatusOr<Value> MakeTile(const Relations& relations,
                   .inputs = absl::MakeSpan(inputs),
                   .outputs = absl::MakeSpan(outputs)};
   DOGGED_RETURN_IF_ERROR(
-      Annotate(kernels[static_cast<size_t>(task_class.kernel)]->Run(call),
+      Annotate(kernels[task_class.kernel]->Run(call),
                absl::StrCat("task ", relations.program().TaskText(*task))));
   Value tile;
   relations.ForEachCreated(*task, [&](int create, const Label& created) {
-    if (created == label) tile = outputs[static_cast<size_t>(create)];
+    if (created == label) tile = outputs[create];
   });
   outputs.clear();  // so that `tile` is held once and updated in place
   return tile;

@@ -23,7 +23,7 @@ KernelCalls::KernelCalls(const Relations& relations) : relations_(relations) {
 int64_t KernelCalls::CountOf(absl::string_view kernel) const {
   int64_t out = 0;
   for (const TaskClass& c : relations_.program().classes) {
-    const auto& body = bodies_[static_cast<size_t>(c.kernel)];
+    const auto& body = bodies_[c.kernel];
     if (body.has_value() && body->kernel == kernel) out += c.domain.Count();
   }
   return out;
@@ -34,33 +34,31 @@ std::optional<KernelCalls::Call> KernelCalls::MakerOf(
   std::optional<Task> task = relations_.ProducerOf(label);
   if (!task.has_value()) return std::nullopt;
   const TaskClass& c = relations_.ClassOf(*task);
-  const auto& body = bodies_[static_cast<size_t>(c.kernel)];
+  const auto& body = bodies_[c.kernel];
   if (!body.has_value()) return std::nullopt;
   std::vector<std::optional<Label>> uses(c.uses.size());
-  relations_.ForEachRequired(*task, [&](int use, const Label& required) {
-    uses[static_cast<size_t>(use)] = required;
-  });
+  relations_.ForEachRequired(
+      *task, [&](int use, const Label& required) { uses[use] = required; });
   std::vector<Label> creates(c.creates.size());
   relations_.ForEachCreated(*task, [&](int create, const Label& created) {
-    creates[static_cast<size_t>(create)] = created;
+    creates[create] = created;
   });
   Call out{
       .task = *std::move(task), .kernel = body->kernel, .in = {}, .out = {}};
   for (const int32_t use : body->in) {
-    const auto& required = uses[static_cast<size_t>(use)];
+    const auto& required = uses[use];
     if (!required.has_value()) return std::nullopt;
     out.in.push_back(*required);
   }
   for (const int32_t create : body->out) {
-    out.out.push_back(creates[static_cast<size_t>(create)]);
+    out.out.push_back(creates[create]);
   }
   return out;
 }
 
 double KernelCalls::ScalarOf(const Call& call, size_t position) const {
   const TaskClass& c = relations_.ClassOf(call.task);
-  return dsl::ScalarsOf(*bodies_[static_cast<size_t>(c.kernel)],
-                        call.task.index)[position];
+  return dsl::ScalarsOf(*bodies_[c.kernel], call.task.index)[position];
 }
 
 std::optional<KernelCalls::History> KernelCalls::HistoryOf(

@@ -15,7 +15,7 @@ absl::Status ForEachPart(int64_t count, int threads,
   std::mutex mutex;
   absl::Status error;
   std::vector<int64_t> again;  // parts that found no memory beside others
-  again.reserve(static_cast<size_t>(threads));
+  again.reserve(threads);
   const auto run = [&](int64_t part) {
     absl::Status status = body(part);
     if (status.ok()) return;

@@ -38,7 +38,7 @@ std::string OriginOf(const KernelCalls& calls, Label label) {
     label = call->in[0];
   }
   const Program& program = calls.relations().program();
-  return program.arrays[static_cast<size_t>(label.array)].name;
+  return program.arrays[label.array].name;
 }
 
 std::optional<Solve> SolveOf(const Relations& relations) {

@@ -199,10 +199,9 @@ CodeBlock Renamed(const CodeBlock& code, const std::vector<AffineExpr>& values,
   };
   for (IrNode node : code.nodes) {
     for (int32_t* operand : {&node.a, &node.b, &node.c}) move(*operand);
-    places.push_back(
-        node.op == IrOp::kIndex
-            ? AddIndexValue(values[static_cast<size_t>(node.integer)], builder)
-            : builder.Add(node));
+    places.push_back(node.op == IrOp::kIndex
+                         ? AddIndexValue(values[node.integer], builder)
+                         : builder.Add(node));
   }
   for (IrStore& store : out.stores) move(store.node);
   move(out.mask);

@@ -99,7 +99,7 @@ bool TakesChunks(const PointClass& c, int d) {
   if (c.body != PointClass::Body::kInput) return true;
   const auto at = std::find(c.input.axis.begin(), c.input.axis.end(), d);
   return at != c.input.axis.end() &&
-         c.input.step[static_cast<size_t>(at - c.input.axis.begin())] == 1;
+         c.input.step[at - c.input.axis.begin()] == 1;
 }
 
 // True if the class makes a part of what lies along index `i`, at least: in the

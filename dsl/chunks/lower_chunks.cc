@@ -301,7 +301,7 @@ absl::Status ChunkMaker::AddUses(const ChunkBody& body, int32_t group,
     for (size_t d = 0; d < box.dims.size(); ++d) {
       task[box.dims[d]] = at[static_cast<int>(d)];
     }
-    std::vector<int64_t>& found = blocks[static_cast<size_t>(place)];
+    std::vector<int64_t>& found = blocks[place];
     // No task is there.
     if (!body.FindBlocks(group, task, found, nullptr)) found.clear();
     most = std::max(most, found.size());

@@ -16,8 +16,7 @@ std::optional<int64_t> CopiesBy(const PointClass& c, int32_t array, int i) {
       c.uses.size() != 1 || c.code.code.mask >= 0) {
     return {};
   }
-  const IrNode& stored =
-      c.code.code.nodes[static_cast<size_t>(c.code.code.stores[0].node)];
+  const IrNode& stored = c.code.code.nodes[c.code.code.stores[0].node];
   const bool is_copy = stored.op == IrOp::kLoad && stored.a < 0;
   if (!is_copy || c.creates[0].array != array || c.uses[0].array != array ||
       c.uses[0].gather != nullptr || !c.uses[0].guard.IsAlways()) {

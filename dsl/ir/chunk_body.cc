@@ -88,8 +88,7 @@ bool ChunkBody::FindBlocks(int32_t group, const IndexVector& task,
       if (load.table != nullptr) {
         const int64_t place = load.table->PlaceOf(point);
         if (place < 0) return false;
-        const int64_t value =
-            load.table->tables[0].values[static_cast<size_t>(place)];
+        const int64_t value = load.table->tables[0].values[place];
         if (value == Gather::kNone) return false;
         at += value;
       }

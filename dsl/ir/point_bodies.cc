@@ -62,7 +62,7 @@ ShapeCode ShapeCode::Decode(Decoder& in) {
     if (!IsIn(rank, kMaxIndices + 1)) in.Fail();
     sum += rank;
   }
-  if (sum != static_cast<int64_t>(out.code.stores.size()) ||
+  if (sum != std::ssize(out.code.stores) ||
       !IsOfIndex(out.code, ElementType::kInt64)) {
     in.Fail();
   }

@@ -217,7 +217,7 @@ void AddReads(const TilePlan& plan, const TilePiece& piece, const Box& points,
 }
 
 bool HasRoomForHalos(const TilePlan& plan) {
-  const auto pieces = static_cast<int64_t>(plan.pieces.size());
+  const auto pieces = std::ssize(plan.pieces);
   return plan.time_steps_max() <=
          kHaloEntriesMax / std::max<int64_t>(1, pieces);
 }

@@ -37,20 +37,19 @@ IndexVector TileResult::CountsOf(const Box& wanted) const {
 }
 
 bool FitsPlan(const TileRole& role, const TilePlan& plan) {
-  return std::all_of(
-      role.results.begin(), role.results.end(), [&](const TileResult& r) {
-        if (r.field < 0 ||
-            r.field >= static_cast<int64_t>(plan.fields.size())) {
-          return false;
-        }
-        const TileField& field = plan.fields[r.field];
-        if (role.kind == TileRole::Kind::kStatic &&
-            (!field.is_static || field.stage != role.stage)) {
-          return false;
-        }
-        return !field.scalar_input && !field.is_gathered &&
-               r.box.size() == field.box.size();
-      });
+  return std::all_of(role.results.begin(), role.results.end(),
+                     [&](const TileResult& r) {
+                       if (r.field < 0 || r.field >= std::ssize(plan.fields)) {
+                         return false;
+                       }
+                       const TileField& field = plan.fields[r.field];
+                       if (role.kind == TileRole::Kind::kStatic &&
+                           (!field.is_static || field.stage != role.stage)) {
+                         return false;
+                       }
+                       return !field.scalar_input && !field.is_gathered &&
+                              r.box.size() == field.box.size();
+                     });
 }
 
 void TileRole::Encode(Encoder& out) const {

@@ -58,7 +58,7 @@ class Search {
   // Each class may enter so many, all together a few times that.
   bool IsAtBound() const {
     return entered_ >= tasks_max_ ||
-           static_cast<int64_t>(is_done_.size()) >= kClassesMax * tasks_max_;
+           std::ssize(is_done_) >= kClassesMax * tasks_max_;
   }
 
   // False to stop: a cycle was found, or the bound reached.
@@ -124,7 +124,7 @@ class Search {
         const auto producer = relations_.ProducerOf(
             {.array = use.ref.array, .index = Apply(map, index)});
         if (producer) frame.required.push_back(*producer);
-        return static_cast<int64_t>(frame.required.size()) < tasks_max_;
+        return std::ssize(frame.required) < tasks_max_;
       });
     }
   }

@@ -266,7 +266,7 @@ isl::map IslSets::GatherMap(const isl::set& domain, int32_t task_class,
       }
       std::vector<std::string> values;
       for (const Gather::Table& table : gather.tables) {
-        const int64_t value = table.values[static_cast<size_t>(place)];
+        const int64_t value = table.values[place];
         if (value != Gather::kNone) values.push_back(absl::StrCat(value));
       }
       if (values.size() < gather.tables.size()) continue;
@@ -290,7 +290,7 @@ isl::map IslSets::GatherMap(const isl::set& domain, int32_t task_class,
       range.second = std::max(range.second, value);
     };
     for (int64_t place = 0; place < places; ++place) {
-      const int64_t value = table.values[static_cast<size_t>(place)];
+      const int64_t value = table.values[place];
       if (value == Gather::kNone) continue;
       const IndexVector at = gather.At(place);
       for (size_t i = 0; i < gather.dims.size(); ++i) {

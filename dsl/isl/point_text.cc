@@ -59,8 +59,7 @@ std::string RangesText(const CheckedTask& task, const isl::set& points) {
 std::pair<std::vector<int64_t>, std::vector<int64_t>> FirstOf(
     const isl::map& map, const CheckedTask& task) {
   std::vector<int64_t> point = FirstPoint(map.wrap());
-  const auto split =
-      point.begin() + static_cast<int64_t>(task.domain.dimensions.size());
+  const auto split = point.begin() + std::ssize(task.domain.dimensions);
   std::vector<int64_t> label(split, point.end());
   point.erase(split, point.end());
   return {std::move(point), std::move(label)};

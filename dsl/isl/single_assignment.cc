@@ -98,8 +98,7 @@ void SingleAssignment::NoTwo(int32_t k, size_t c, int32_t l, size_t d) {
   const CheckedTask& one = proof_.program.tasks[k];
   const CheckedTask& two = proof_.program.tasks[l];
   std::vector<int64_t> point = FirstPoint(pairs.wrap());
-  const auto split =
-      point.begin() + static_cast<int64_t>(one.domain.dimensions.size());
+  const auto split = point.begin() + std::ssize(one.domain.dimensions);
   const std::vector<int64_t> other(split, point.end());
   point.erase(split, point.end());
   const CheckedRef& ref = two.creates[d].ref;

@@ -59,7 +59,7 @@ class GroupReads {
                   const IndexVector& task) const {
     const int64_t place = body.groups[group].places.PlaceOf(task);
     if (place < 0) return nullptr;
-    std::atomic<const Reads*>& at = reads_[static_cast<size_t>(place)];
+    std::atomic<const Reads*>& at = reads_[place];
     const Reads* known = at.load(std::memory_order_acquire);
     if (known != nullptr) return known;
     auto found = Find(body, group, task);

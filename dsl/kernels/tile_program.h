@@ -90,7 +90,7 @@ struct FieldTimeSteps {
 
   const Window& At(int64_t time_step) const {
     if (given.has_value() && time_step == given_time_step) return *given;
-    const auto n = static_cast<int64_t>(ring.size());
+    const auto n = std::ssize(ring);
     return ring[((time_step % n) + n) % n];
   }
 };

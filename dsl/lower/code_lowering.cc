@@ -175,7 +175,7 @@ CodeBlock LowerCode(const CheckedTask& task, const CheckedProgram& program,
                            .step = is_block ? Step::kUnit : Step::kNone});
     IrNode load{.op = IrOp::kLoad,
                 .type = IrTypeOf(array.element),
-                .integer = static_cast<int64_t>(block.loads.size()) - 1};
+                .integer = std::ssize(block.loads) - 1};
     const Guard guard = Instantiate(use.guard, program);
     if (!guard.IsAlways()) {
       load.a = builder.Holds(guard, scope.dimensions);

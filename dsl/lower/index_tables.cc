@@ -212,7 +212,7 @@ std::optional<int64_t> TableMaker::ElementOf(
       return std::nullopt;
     }
     offset = offset * range.Count() + (index[i] - range.lower) / range.step;
-    task[static_cast<size_t>(input.axis[dimension++])] = index[i];
+    task[input.axis[dimension++]] = index[i];
   }
   if (!input.domain.Contains(IndexVector(task))) return std::nullopt;
   if (input.file != nullptr) return input.file->span<int64_t>()[offset];
@@ -278,25 +278,24 @@ bool TableMaker::FillUse(const CheckedTask& task, CheckedUse& use) {
   }
   for (const CheckedGather::Entry& entry : gather.entries) {
     tables->tables.push_back({.position = entry.position});
-    tables->tables.back().values.resize(static_cast<size_t>(count));
+    tables->tables.back().values.resize(count);
   }
   std::vector<int64_t> dims(task.domain.dimensions.size());
   for (int64_t place = 0; place < count; ++place) {
     const IndexVector at = tables->At(place);
     for (size_t i = 0; i < tables->dims.size(); ++i) {
-      dims[static_cast<size_t>(tables->dims[i])] = at[static_cast<int>(i)];
+      dims[tables->dims[i]] = at[static_cast<int>(i)];
     }
     bool is_known = true;
     for (size_t t = 0; t < gather.entries.size(); ++t) {
       const auto value = Evaluate(gather.entries[t].value, dims);
       is_known = is_known && value && *value <= Gather::kValueMax &&
                  *value >= -Gather::kValueMax;
-      tables->tables[t].values[static_cast<size_t>(place)] =
-          is_known ? *value : Gather::kNone;
+      tables->tables[t].values[place] = is_known ? *value : Gather::kNone;
     }
     if (is_known) continue;
     for (Gather::Table& table : tables->tables) {
-      table.values[static_cast<size_t>(place)] = Gather::kNone;
+      table.values[place] = Gather::kNone;
     }
     if (!IsReadAt(domain, guard, tables->dims, at)) continue;
     ReportPlace(task, use, dims);
@@ -319,8 +318,7 @@ void TableMaker::ReportPlace(const CheckedTask& task, const CheckedUse& use,
     }
     for (const int32_t d : mentioned) {
       absl::StrAppend(&where, where.empty() ? " at " : ", ",
-                      task.domain.dimensions[static_cast<size_t>(d)].name,
-                      " = ", dims[static_cast<size_t>(d)]);
+                      task.domain.dimensions[d].name, " = ", dims[d]);
     }
     diagnostics_
         .Error(Code::kOutOfRange, entry.value.range,

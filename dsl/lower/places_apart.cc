@@ -48,13 +48,13 @@ std::optional<PlaceBox> BoxOf(const PointClass& c) {
 bool IsInCircle(const PointProgram& points, const PointClass& c) {
   std::vector<bool> is_made(points.arrays.size(), false);
   const auto make = [&is_made](int32_t array) {
-    const bool is_new = !is_made[static_cast<size_t>(array)];
-    is_made[static_cast<size_t>(array)] = true;
+    const bool is_new = !is_made[array];
+    is_made[array] = true;
     return is_new;
   };
   for (const Create& create : c.creates) make(create.array);
   const auto is_read = [&is_made](const Use& use) {
-    return is_made[static_cast<size_t>(use.array)];
+    return is_made[use.array];
   };
   for (bool has_grown = true; std::exchange(has_grown, false);) {
     for (const PointClass& other : points.classes) {
@@ -64,7 +64,7 @@ bool IsInCircle(const PointProgram& points, const PointClass& c) {
       }
     }
     for (const PointReduction& reduction : points.reductions) {
-      if (is_made[static_cast<size_t>(reduction.source)]) {
+      if (is_made[reduction.source]) {
         has_grown |= make(reduction.array);
       }
     }
@@ -82,7 +82,7 @@ void SetIndex(int32_t d, int64_t value, Domain& domain) {
   domain.Narrow({.expr = AffineExpr::Index(d) - AffineExpr::Constant(value),
                  .kind = Constraint::Kind::kZero});
   // As a number, where its bounds are.
-  Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+  Dimension& dimension = domain.dimensions[d];
   const auto is_constant = [](const AffineBound& bound) {
     return bound.expr.IsConstant();
   };
@@ -103,7 +103,7 @@ std::optional<PointClass> AtPlace(const PointClass& c, const PlaceBox& box,
   IndexVector task;
   for (int d = 0; d < c.domain.size(); ++d) task.push_back(0);
   for (int i = box.extents.size() - 1; i >= 0; --i) {
-    const int32_t d = box.dims[static_cast<size_t>(i)];
+    const int32_t d = box.dims[i];
     task[d] = box.lower[i] + place % box.extents[i];
     place /= box.extents[i];
     SetIndex(d, task[d], out.domain);
@@ -127,7 +127,7 @@ std::optional<PointClass> AtPlace(const PointClass& c, const PlaceBox& box,
       const int64_t value = table.values[at];
       // Its guard leaves such a label out.
       if (value == Gather::kNone) continue;
-      use.map[static_cast<size_t>(table.position)].constant += value;
+      use.map[table.position].constant += value;
     }
     use.gather = nullptr;
   }

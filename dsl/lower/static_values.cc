@@ -306,8 +306,8 @@ bool ReadsEachOnce(const PointClass& c, const AffineMap& map) {
   for (AffineExpr row : map) {
     row.constant = 0;
     for (int d = 0; d < c.domain.size(); ++d) {
-      if (c.domain.dimensions[static_cast<size_t>(d)].IsNumber()) {
-        row.coefficients[static_cast<size_t>(d)] = 0;
+      if (c.domain.dimensions[d].IsNumber()) {
+        row.coefficients[d] = 0;
       }
     }
     for (const AffineExpr& other : rows) {

@@ -21,8 +21,8 @@ std::optional<std::vector<bool>> ToldIndices(const PointResult& result) {
   std::vector<bool> is_told;
   for (const AffineExpr& expr : result.map) {
     const std::optional<int> index = SingleIndex(expr);
-    const bool tells = index && !is_known[static_cast<size_t>(*index)];
-    if (tells) is_known[static_cast<size_t>(*index)] = true;
+    const bool tells = index && !is_known[*index];
+    if (tells) is_known[*index] = true;
     is_told.push_back(!tells && !expr.IsConstant());
     known += tells ? 1 : 0;
     told += is_told.back() ? 1 : 0;
@@ -32,7 +32,7 @@ std::optional<std::vector<bool>> ToldIndices(const PointResult& result) {
 }
 
 bool MayMove(const PointProgram& points, const PointResult& result) {
-  const PointArray& array = points.arrays[static_cast<size_t>(result.array)];
+  const PointArray& array = points.arrays[result.array];
   const auto is_of_array = [&](const auto& one) {
     return one.array == result.array;
   };
@@ -54,7 +54,7 @@ void Move(const std::vector<bool>& is_told, PointResult& result,
   PointResult moved = MakeResult(at, result.domain, map);
   moved.range = result.range;
   moved.file = result.file;
-  PointArray& from = points.arrays[static_cast<size_t>(result.array)];
+  PointArray& from = points.arrays[result.array];
   PointArray own{.name = from.name,
                  .rank = static_cast<int32_t>(map.size()),
                  .element = from.element,

@@ -13,7 +13,7 @@ constexpr int64_t kTermMax = 2;
 std::pair<int64_t, int64_t> WeightOf(const AffineExpr& rest, int dims) {
   std::pair<int64_t, int64_t> out;
   for (int d = 0; d < dims; ++d) {
-    const int64_t factor = rest.coefficients[static_cast<size_t>(d)];
+    const int64_t factor = rest.coefficients[d];
     out.first += factor != 0 ? 1 : 0;
     out.second += std::abs(factor);
   }

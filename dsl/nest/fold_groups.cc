@@ -44,7 +44,7 @@ class GroupFolder {
 
 GroupFolder::GroupFolder(const Nest& nest, int32_t component, int32_t group)
     : nest_(nest),
-      component_(nest.components[static_cast<size_t>(component)]),
+      component_(nest.components[component]),
       at_(component),
       group_(group) {
   int position = 0;
@@ -59,7 +59,7 @@ GroupFolder::GroupFolder(const Nest& nest, int32_t component, int32_t group)
 }
 
 void GroupFolder::AddPoint(int32_t p, int position) {
-  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+  const NestPoint& point = nest_.points[p];
   const std::vector<std::string> tile = IslNames("T", component_.rank);
   const isl::map tiles(
       nest_.context,
@@ -80,8 +80,8 @@ void GroupFolder::AddPoint(int32_t p, int position) {
   }
   for (const NestMirror& mirror : nest_.mirrors) {
     if (mirror.point != p || mirror.group != group_) continue;
-    writes_ = writes_.unite(isl::union_map(
-        point.creates[static_cast<size_t>(mirror.create)].relation));
+    writes_ =
+        writes_.unite(isl::union_map(point.creates[mirror.create].relation));
   }
   for (const NestTouch& touch : point.uses) {
     if (touch.group == group_) {
@@ -92,13 +92,13 @@ void GroupFolder::AddPoint(int32_t p, int position) {
 
 // The points whose values are packed.
 isl::union_set GroupFolder::Packed() const {
-  const NestGroup& group = component_.groups[static_cast<size_t>(group_)];
+  const NestGroup& group = component_.groups[group_];
   const std::vector<std::string> tile = IslNames("T", component_.rank);
   isl::union_set out(nest_.context, "{ }");
   for (const NestParcel& parcel : nest_.parcels) {
     if (parcel.component != at_ || parcel.group != group_) continue;
     for (const int32_t p : component_.points) {
-      const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+      const NestPoint& point = nest_.points[p];
       for (const NestTouch& touch : point.creates) {
         if (touch.group != group_) continue;
         std::string conditions = TileText(point, component_, tile);
@@ -129,7 +129,7 @@ isl::union_set GroupFolder::Packed() const {
 }
 
 bool GroupFolder::IsEnough(const std::vector<bool>& folded) const {
-  const NestGroup& group = component_.groups[static_cast<size_t>(group_)];
+  const NestGroup& group = component_.groups[group_];
   std::vector<std::string> same = {"true"};
   std::vector<std::string> other;
   for (size_t d = 0; d < folded.size(); ++d) {
@@ -175,25 +175,23 @@ bool GroupFolder::IsEnough(const std::vector<bool>& folded) const {
 
 // An array that is only read takes no place for indices that the others tell.
 void FlattenGroup(Nest& nest, int32_t c, int32_t g) {
-  const NestComponent& component = nest.components[static_cast<size_t>(c)];
+  const NestComponent& component = nest.components[c];
   std::optional<isl::set> read;
   for (const int32_t p : component.points) {
-    for (const NestTouch& touch : nest.points[static_cast<size_t>(p)].uses) {
+    for (const NestTouch& touch : nest.points[p].uses) {
       if (touch.group != g) continue;
       const isl::set own = touch.relation.range();
       read = read ? read->unite(own) : own;
     }
   }
-  NestGroup& group =
-      nest.components[static_cast<size_t>(c)].groups[static_cast<size_t>(g)];
+  NestGroup& group = nest.components[c].groups[g];
   if (!read || group.width > 1) return;
   group.plane = PlaneOf(*read);
   group.is_folded = FlatDimensions(group.plane, group.spans);
 }
 
 void FoldGroup(Nest& nest, int32_t component, int32_t g) {
-  NestGroup& group = nest.components[static_cast<size_t>(component)]
-                         .groups[static_cast<size_t>(g)];
+  NestGroup& group = nest.components[component].groups[g];
   const GroupFolder folder(nest, component, g);
   std::vector<bool> folded(group.spans.size(), false);
   for (size_t d = folded.size(); d-- > 0;) {
@@ -207,10 +205,9 @@ void FoldGroup(Nest& nest, int32_t component, int32_t g) {
 }  // namespace
 
 void FoldGroups(int32_t c, Nest& nest) {
-  NestComponent& component = nest.components[static_cast<size_t>(c)];
+  NestComponent& component = nest.components[c];
   if (component.result >= 0 ||
-      nest.points[static_cast<size_t>(component.points.front())]
-          .reduce.has_value()) {
+      nest.points[component.points.front()].reduce.has_value()) {
     return;
   }
   component.parallel = component.parallel_member;

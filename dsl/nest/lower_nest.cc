@@ -75,7 +75,7 @@ class NestProgramMaker {
   int32_t ArrayOf(const NestComponent& component,
                   const NestGroup& group) const {
     if (component.result >= 0) {
-      return points_.results[static_cast<size_t>(component.result)].array;
+      return points_.results[component.result].array;
     }
     if (group.array < nest_.array_count) return group.array;
     const size_t reduction = static_cast<size_t>(group.array) -
@@ -92,7 +92,7 @@ class NestProgramMaker {
 std::string NestProgramMaker::NameOf(const NestComponent& component) const {
   std::vector<std::string> names;
   for (const int32_t p : component.points) {
-    names.push_back(nest_.points[static_cast<size_t>(p)].name);
+    names.push_back(nest_.points[p].name);
   }
   return absl::StrJoin(names, ", ");
 }
@@ -102,7 +102,7 @@ std::string NestProgramMaker::NameOf(const NestComponent& component) const {
 // few; tiles that follow one another along the rest stay together. Components
 // that share such an index share its slabs.
 NestProgramMaker::Keys NestProgramMaker::KeysOf(int32_t c) const {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const NestComponent& component = nest_.components[c];
   if (component.spread.empty()) {
     Box box;
     for (int k = 0; k < component.rank; ++k) {
@@ -120,7 +120,7 @@ NestProgramMaker::Keys NestProgramMaker::KeysOf(int32_t c) const {
     if (count > 1 && count >= kKeysPerAgent * target_.agents) break;
     const Box along = TilesAlong(index_class);
     const int64_t slab = SlabsOf(along, -1, target_)[0];
-    out.blocks[static_cast<size_t>(index)] = slab;
+    out.blocks[index] = slab;
     count *= CeilDiv(along.upper[0] - along.lower[0] + 1, slab);
   }
   return out;
@@ -143,15 +143,13 @@ Box NestProgramMaker::TilesAlong(int32_t index_class) const {
 
 // A label for each parcel.
 absl::Status NestProgramMaker::AddArrays(int32_t c) {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const NestComponent& component = nest_.components[c];
   const Keys keys = KeysOf(c);
   for (const int32_t p : ParcelsOf(nest_, c)) {
-    NestParcel& parcel = nest_.parcels[static_cast<size_t>(p)];
-    const NestGroup& group =
-        component.groups[static_cast<size_t>(parcel.group)];
+    NestParcel& parcel = nest_.parcels[p];
+    const NestGroup& group = component.groups[parcel.group];
     const bool is_result = component.result >= 0;
-    const PointArray& array =
-        points_.arrays[static_cast<size_t>(ArrayOf(component, group))];
+    const PointArray& array = points_.arrays[ArrayOf(component, group)];
     parcel.array = static_cast<int32_t>(program_.arrays.size());
     program_.arrays.push_back(
         {.name = absl::StrCat(array.name, "'", is_result ? "result" : "tile",
@@ -166,7 +164,7 @@ absl::Status NestProgramMaker::AddArrays(int32_t c) {
 }
 
 absl::Status NestProgramMaker::AddClass(int32_t c) {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  const NestComponent& component = nest_.components[c];
   const std::vector<int32_t> parcels = ParcelsOf(nest_, c);
   // Nothing reads it.
   if (parcels.empty()) return absl::OkStatus();
@@ -179,22 +177,20 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
                 .domain = *std::move(domain)};
   for (int k = 0; k < component.rank; ++k) {
     // Planes one after another, so that few of them are held.
-    const bool is_plane = component.is_plane[static_cast<size_t>(k)];
+    const bool is_plane = component.is_plane[k];
     out.priority =
         out.priority - AffineExpr::Index(k) * (is_plane ? kPlaneWeight : 1);
   }
   AffineMap own;
   for (int k = 0; k < component.rank; ++k) own.push_back(AffineExpr::Index(k));
   for (const int32_t p : parcels) {
-    out.creates.push_back(
-        {.array = nest_.parcels[static_cast<size_t>(p)].array, .map = own});
+    out.creates.push_back({.array = nest_.parcels[p].array, .map = own});
   }
   for (const NestUse& use : UsesOf(nest_, c)) {
     // Tiles of one component may wait for no more than is known to be before
     // them.
-    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(use.parcel)];
-    const int32_t planes =
-        nest_.components[static_cast<size_t>(parcel.component)].planes;
+    const NestParcel& parcel = nest_.parcels[use.parcel];
+    const int32_t planes = nest_.components[parcel.component].planes;
     const bool is_same =
         parcel.component == c || (planes >= 0 && planes == component.planes);
     std::optional<Guard> guard =
@@ -204,15 +200,13 @@ absl::Status NestProgramMaker::AddClass(int32_t c) {
           absl::StrCat("which tiles of task ", NameOf(component),
                        " wait for each other is no formula"));
     }
-    out.uses.push_back(
-        {.array = nest_.parcels[static_cast<size_t>(use.parcel)].array,
-         .map = use.source,
-         .guard = *std::move(guard)});
+    out.uses.push_back({.array = nest_.parcels[use.parcel].array,
+                        .map = use.source,
+                        .guard = *std::move(guard)});
   }
   std::vector<int64_t> limits;
   if (component.result >= 0) {
-    const PointResult& result =
-        points_.results[static_cast<size_t>(component.result)];
+    const PointResult& result = points_.results[component.result];
     for (int d = 0; d < result.box.size(); ++d) {
       const auto s = static_cast<size_t>(d);
       if (!result.varies[s]) continue;
@@ -233,35 +227,31 @@ bool NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
   const PointResult& result = points_.results[r];
   const int32_t parcel = ParcelsOf(
       nest_, static_cast<int32_t>(&component - nest_.components.data()))[0];
-  ResultView view{
-      .array = points_.arrays[static_cast<size_t>(result.array)].name,
-      .result_set = static_cast<int32_t>(r),
-      .lower = {result.box.lower.begin(), result.box.lower.end()},
-      .upper = {result.box.upper.begin(), result.box.upper.end()},
-      .step = result.step,
-      .tile_index = {},
-      .origin = {},
-      .extent = {}};
+  ResultView view{.array = points_.arrays[result.array].name,
+                  .result_set = static_cast<int32_t>(r),
+                  .lower = {result.box.lower.begin(), result.box.lower.end()},
+                  .upper = {result.box.upper.begin(), result.box.upper.end()},
+                  .step = result.step,
+                  .tile_index = {},
+                  .origin = {},
+                  .extent = {}};
   AffineMap own;
   for (int d = 0; d < result.box.size(); ++d) {
     const auto s = static_cast<size_t>(d);
     const auto k = static_cast<int32_t>(own.size());
     view.tile_index.push_back(result.varies[s] ? k : -1);
     view.origin.push_back(result.varies[s] ? result.box.lower[d] : 0);
-    view.extent.push_back(result.varies[s]
-                              ? component.sizes[static_cast<size_t>(k)] *
-                                    result.step[s]
-                              : 1);
+    view.extent.push_back(result.varies[s] ? component.sizes[k] * result.step[s]
+                                           : 1);
     if (result.varies[s]) own.push_back(AffineExpr::Index(k));
   }
   if (!result.is_whole_box && !result.is_grid) {
-    view.held = HeldPlaces(
-        nest_.points[static_cast<size_t>(component.points.front())].domain);
+    view.held = HeldPlaces(nest_.points[component.points.front()].domain);
     if (!view.held) return false;
   }
   program_.views.push_back(std::move(view));
   program_.results.push_back(
-      {.array = nest_.parcels[static_cast<size_t>(parcel)].array,
+      {.array = nest_.parcels[parcel].array,
        .domain = DomainOfTiles(*component.tiles).value_or(Domain()),
        .map = std::move(own)});
   return true;
@@ -310,7 +300,7 @@ std::string NestProgramMaker::Text() const {
 // Tiles of components with fewer points, if they can have fewer.
 bool Shrink(const std::vector<int32_t>& components, int64_t least, Nest& nest) {
   for (const int32_t c : components) {
-    int64_t& goal = nest.components[static_cast<size_t>(c)].point_goal;
+    int64_t& goal = nest.components[c].point_goal;
     if (goal <= least) return false;
     goal = std::max<int64_t>(least, goal / kFewer);
   }
@@ -344,11 +334,9 @@ absl::Status FindTiles(const NestTarget& target, int64_t least,
     const std::vector<int32_t> beyond = FoldUntil(elements_max, nest);
     if (beyond.empty()) return absl::OkStatus();
     if (Shrink(beyond, least, nest)) continue;
-    const NestComponent& component =
-        nest.components[static_cast<size_t>(beyond.front())];
+    const NestComponent& component = nest.components[beyond.front()];
     return absl::ResourceExhaustedError(absl::StrCat(
-        "a tile of task ",
-        nest.points[static_cast<size_t>(component.points.front())].name,
+        "a tile of task ", nest.points[component.points.front()].name,
         " would hold more than ", elements_max, " values at once"));
   }
 }

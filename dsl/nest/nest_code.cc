@@ -59,7 +59,7 @@ class BodyMaker {
   BodyMaker(const Nest& nest, int32_t component)
       : nest_(nest),
         at_(component),
-        component_(nest.components[static_cast<size_t>(component)]),
+        component_(nest.components[component]),
         uses_(UsesOf(nest, component)),
         parcels_(ParcelsOf(nest, component)),
         read_(component_.groups.size()) {}
@@ -90,7 +90,7 @@ class BodyMaker {
   absl::Status AddReduceStep(NestReduce::Step step, size_t accumulators,
                              std::optional<size_t> from, int32_t parent);
   const NestPoint& first_point() const {
-    return nest_.points[static_cast<size_t>(component_.points.front())];
+    return nest_.points[component_.points.front()];
   }
   absl::Status AddPacks();
   // Copies elements of `points` between two layouts, as a statement.
@@ -174,8 +174,7 @@ std::vector<size_t> BodyMaker::OrderOf(const NestComponent& component,
                                        int32_t block) const {
   std::vector<size_t> out;
   for (size_t d = group.spans.size(); d-- > 0;) out.push_back(d);
-  if (body_.blocks[static_cast<size_t>(block)].kind !=
-          NestBlock::Kind::kBuffer ||
+  if (body_.blocks[block].kind != NestBlock::Kind::kBuffer ||
       component.inner < 0) {
     return out;
   }
@@ -192,8 +191,7 @@ Layout BodyMaker::LayoutOf(const NestComponent& component,
                            const std::vector<Span>& spans,
                            const AffineMap& tile, int32_t block) const {
   Layout out{.block = block};
-  const std::vector<int64_t>& extents =
-      body_.blocks[static_cast<size_t>(block)].extents;
+  const std::vector<int64_t>& extents = body_.blocks[block].extents;
   out.strides.assign(spans.size(), 0);
   int64_t stride = group.width;
   for (const size_t d : OrderOf(component, group, block)) {
@@ -223,7 +221,7 @@ int32_t BodyMaker::AddNode(NestNode node, int32_t parent) {
   body_.nodes.push_back(std::move(node));
   const auto out = static_cast<int32_t>(body_.nodes.size() - 1);
   if (parent >= 0) {
-    body_.nodes[static_cast<size_t>(parent)].children.push_back(out);
+    body_.nodes[parent].children.push_back(out);
   }
   return out;
 }
@@ -241,7 +239,7 @@ isl::set BodyMaker::Tiles() const {
 }
 
 void BodyMaker::BoundStored(const NestParcel& parcel, NestBlock& block) const {
-  const NestGroup& group = component_.groups[static_cast<size_t>(parcel.group)];
+  const NestGroup& group = component_.groups[parcel.group];
   if (parcel.plane || group.width > 1) return;
   const AffineMap own = OwnTile(component_.rank);
   const OperationBudget budget(nest_.context, kStoredStepsMax);
@@ -285,11 +283,9 @@ void BodyMaker::BoundStored(const NestParcel& parcel, NestBlock& block) const {
 void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
   std::vector<int32_t> use_blocks;
   for (size_t u = 0; u < uses_.size(); ++u) {
-    const NestParcel& parcel =
-        nest_.parcels[static_cast<size_t>(uses_[u].parcel)];
+    const NestParcel& parcel = nest_.parcels[uses_[u].parcel];
     const NestGroup& group =
-        nest_.components[static_cast<size_t>(parcel.component)]
-            .groups[static_cast<size_t>(parcel.group)];
+        nest_.components[parcel.component].groups[parcel.group];
     use_blocks.push_back(AddBlock({.kind = NestBlock::Kind::kUse,
                                    .position = static_cast<int32_t>(u),
                                    .element = group.element,
@@ -297,9 +293,8 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
   }
   const AffineMap own = OwnTile(component_.rank);
   for (size_t p = 0; p < parcels_.size(); ++p) {
-    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(parcels_[p])];
-    const NestGroup& group =
-        component_.groups[static_cast<size_t>(parcel.group)];
+    const NestParcel& parcel = nest_.parcels[parcels_[p]];
+    const NestGroup& group = component_.groups[parcel.group];
     NestBlock block{.kind = NestBlock::Kind::kCreate,
                     .position = static_cast<int32_t>(p),
                     .element = group.element,
@@ -333,8 +328,7 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     // The created block that has all of it.
     int32_t created = -1;
     for (size_t p = 0; p < parcels_.size() && group.is_made; ++p) {
-      const NestParcel& parcel =
-          nest_.parcels[static_cast<size_t>(parcels_[p])];
+      const NestParcel& parcel = nest_.parcels[parcels_[p]];
       if (parcel.group == number && !parcel.plane &&
           ExtentsOf(group, parcel) == ExtentsOf(group, group.spans) &&
           ExtentsOf(group, group.spans) ==
@@ -362,17 +356,13 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     }
     for (const NestMirror& mirror : nest_.mirrors) {
       has_many |=
-          mirror.group == number &&
-          nest_.points[static_cast<size_t>(mirror.point)].component == at_;
+          mirror.group == number && nest_.points[mirror.point].component == at_;
     }
     if (only && !has_many) {
-      const NestParcel& parcel =
-          nest_.parcels[static_cast<size_t>(uses_[*only].parcel)];
-      const NestComponent& from =
-          nest_.components[static_cast<size_t>(parcel.component)];
-      groups_.push_back(
-          LayoutOf(from, from.groups[static_cast<size_t>(parcel.group)],
-                   parcel.spans, uses_[*only].source, use_blocks[*only]));
+      const NestParcel& parcel = nest_.parcels[uses_[*only].parcel];
+      const NestComponent& from = nest_.components[parcel.component];
+      groups_.push_back(LayoutOf(from, from.groups[parcel.group], parcel.spans,
+                                 uses_[*only].source, use_blocks[*only]));
       continue;
     }
     const int32_t added = AddBlock({.kind = NestBlock::Kind::kBuffer,
@@ -384,7 +374,7 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
 
 void BodyMaker::AddStatements() {
   for (const int32_t p : component_.points) {
-    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest_.points[p];
     NestStatement statement{.code = point.code, .stores = {}, .loads = {}};
     if (point.reduce) {
       // A root reads its accumulators, which stand behind what it makes.
@@ -399,13 +389,11 @@ void BodyMaker::AddStatements() {
       statement.reduce = point.reduce;
     }
     for (const NestTouch& touch : point.creates) {
-      statement.stores.push_back(
-          ElementOf(groups_[static_cast<size_t>(touch.group)], touch.map));
+      statement.stores.push_back(ElementOf(groups_[touch.group], touch.map));
     }
     for (const auto* touches : {&point.uses, &point.inputs}) {
       for (const NestTouch& touch : *touches) {
-        statement.loads.push_back(
-            ElementOf(groups_[static_cast<size_t>(touch.group)], touch.map));
+        statement.loads.push_back(ElementOf(groups_[touch.group], touch.map));
       }
     }
     body_.statements.push_back(std::move(statement));
@@ -431,13 +419,13 @@ isl::set BodyMaker::Box(const NestComponent& component, const NestGroup& group,
 }
 
 const isl::set& BodyMaker::Read(int32_t g) {
-  std::optional<isl::set>& known = read_[static_cast<size_t>(g)];
+  std::optional<isl::set>& known = read_[g];
   if (!known) known = FindRead(g);
   return *known;
 }
 
 isl::set BodyMaker::FindRead(int32_t g) const {
-  const NestGroup& group = component_.groups[static_cast<size_t>(g)];
+  const NestGroup& group = component_.groups[g];
   const std::vector<std::string> own = IslNames("T", component_.rank);
   if (std::find(group.is_folded.begin(), group.is_folded.end(), true) ==
       group.is_folded.end()) {
@@ -445,7 +433,7 @@ isl::set BodyMaker::FindRead(int32_t g) const {
   }
   std::optional<isl::set> out;
   for (const int32_t p : component_.points) {
-    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest_.points[p];
     const isl::set here = point.domain.intersect(isl::set(
         nest_.context,
         absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
@@ -461,12 +449,12 @@ isl::set BodyMaker::FindRead(int32_t g) const {
 
 isl::set BodyMaker::Made(int32_t c, int32_t g, const std::vector<Span>& spans,
                          const AffineMap& tile) const {
-  const NestComponent& component = nest_.components[static_cast<size_t>(c)];
-  const NestGroup& group = component.groups[static_cast<size_t>(g)];
+  const NestComponent& component = nest_.components[c];
+  const NestGroup& group = component.groups[g];
   const std::vector<std::string> texts = TextsOf(tile);
   isl::set out;
   for (const int32_t p : component.points) {
-    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest_.points[p];
     const isl::set here(
         nest_.context,
         absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
@@ -512,19 +500,16 @@ absl::Status BodyMaker::AddCopiesIn() {
   const std::vector<std::string> own = IslNames("T", component_.rank);
   for (const NestDelivery& delivery : nest_.deliveries) {
     if (delivery.consumer != at_) continue;
-    const NestGroup& group =
-        component_.groups[static_cast<size_t>(delivery.group)];
-    const Layout& to = groups_[static_cast<size_t>(delivery.group)];
+    const NestGroup& group = component_.groups[delivery.group];
+    const Layout& to = groups_[delivery.group];
     const auto use = std::find_if(
         uses_.begin(), uses_.end(), [&delivery](const NestUse& one) {
           return one.parcel == delivery.parcel && one.source == delivery.source;
         });
     const auto block = static_cast<int32_t>(use - uses_.begin());
     if (to.block == block) continue;
-    const NestParcel& parcel =
-        nest_.parcels[static_cast<size_t>(delivery.parcel)];
-    const NestComponent& from =
-        nest_.components[static_cast<size_t>(parcel.component)];
+    const NestParcel& parcel = nest_.parcels[delivery.parcel];
+    const NestComponent& from = nest_.components[parcel.component];
     const isl::set elements =
         Given(parcel, delivery.spans, delivery.source)
             .intersect(Box(component_, group, group.spans, own))
@@ -534,8 +519,8 @@ absl::Status BodyMaker::AddCopiesIn() {
     const int32_t inner = AddNode({}, present);
     DOGGED_RETURN_IF_ERROR(
         AddCopy(elements, group.element,
-                LayoutOf(from, from.groups[static_cast<size_t>(parcel.group)],
-                         parcel.spans, delivery.source, block),
+                LayoutOf(from, from.groups[parcel.group], parcel.spans,
+                         delivery.source, block),
                 to, inner));
   }
   return absl::OkStatus();
@@ -560,7 +545,7 @@ absl::Status BodyMaker::AddMain() {
   };
   for (size_t s = 0; s < component_.points.size(); ++s) {
     const int32_t p = component_.points[s];
-    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest_.points[p];
     const isl::set here(
         nest_.context,
         absl::StrCat(Parameters(), "{ ", IslTuple(point.tuple, point.dims, "i"),
@@ -570,20 +555,16 @@ absl::Status BodyMaker::AddMain() {
     add(point, s, points, position);
     for (const NestMirror& mirror : nest_.mirrors) {
       if (mirror.point != p) continue;
-      const NestTouch& touch =
-          point.creates[static_cast<size_t>(mirror.create)];
-      const NestGroup& group =
-          component_.groups[static_cast<size_t>(mirror.group)];
+      const NestTouch& touch = point.creates[mirror.create];
+      const NestGroup& group = component_.groups[mirror.group];
       isl::set held = Box(component_, group, group.spans, own);
       if (group.plane) held = held.intersect(*group.plane);
       const isl::set inside = touch.relation.intersect_range(held).domain();
       add(point, body_.statements.size(), points.intersect(inside), ++position);
       body_.statements.push_back(
           {.code = CopyCode(group.element, static_cast<size_t>(point.dims)),
-           .stores = {ElementOf(groups_[static_cast<size_t>(mirror.group)],
-                                touch.map)},
-           .loads = {ElementOf(groups_[static_cast<size_t>(touch.group)],
-                               touch.map)}});
+           .stores = {ElementOf(groups_[mirror.group], touch.map)},
+           .loads = {ElementOf(groups_[touch.group], touch.map)}});
     }
   }
   return AddLoops(isl::manage(all), Tiles(), component_.parallel, 0, body_);
@@ -651,10 +632,9 @@ absl::Status BodyMaker::EndReduction() {
 absl::Status BodyMaker::AddPacks() {
   const AffineMap own = OwnTile(component_.rank);
   for (size_t p = 0; p < parcels_.size(); ++p) {
-    const NestParcel& parcel = nest_.parcels[static_cast<size_t>(parcels_[p])];
-    const NestGroup& group =
-        component_.groups[static_cast<size_t>(parcel.group)];
-    const Layout& from = groups_[static_cast<size_t>(parcel.group)];
+    const NestParcel& parcel = nest_.parcels[parcels_[p]];
+    const NestGroup& group = component_.groups[parcel.group];
+    const Layout& from = groups_[parcel.group];
     const auto block = static_cast<int32_t>(uses_.size() + p);
     if (from.block == block) continue;
     DOGGED_RETURN_IF_ERROR(

@@ -281,7 +281,7 @@ absl::Status AddLoops(const isl::union_map& order, const isl::set& tiles,
   const isl::ast_node root = isl::manage(made);
   AstReader reader(parallel, body);
   const int32_t child = reader.Add(root);
-  body.nodes[static_cast<size_t>(parent)].children.push_back(child);
+  body.nodes[parent].children.push_back(child);
   if (reader.has_failed()) {
     return absl::UnimplementedError("its loops have a form of their own");
   }

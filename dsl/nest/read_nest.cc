@@ -79,7 +79,7 @@ std::string GuardText(const Guard& guard) {
 std::string DomainText(const Domain& domain) {
   std::string out = GuardText(domain.guard);
   for (int d = 0; d < domain.size(); ++d) {
-    const Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+    const Dimension& dimension = domain.dimensions[d];
     for (const AffineBound& bound : dimension.lower) {
       absl::StrAppend(&out, " and ", bound.divisor, "*i", d,
                       " >= ", IslText(bound.expr, "i"));
@@ -193,7 +193,7 @@ absl::Status NestReader::AddInputs(const PointClass& c,
 
 absl::Status NestReader::AddClass(const PointClass& c) {
   const auto is_block = [this](int32_t array) {
-    return points_.arrays[static_cast<size_t>(array)].block_rank > 0;
+    return points_.arrays[array].block_rank > 0;
   };
   if (c.body == PointClass::Body::kNative) {
     return absl::UnimplementedError(
@@ -253,7 +253,7 @@ absl::Status NestReader::AddPoint(const PointClass& c, NestPoint point) {
 // it are blocks of the dense array that the user gets, whatever made it.
 absl::Status NestReader::AddResult(size_t r) {
   const PointResult& result = points_.results[r];
-  const PointArray& array = points_.arrays[static_cast<size_t>(result.array)];
+  const PointArray& array = points_.arrays[result.array];
   if (array.block_rank > 0) {
     return absl::UnimplementedError("a result has blocks");
   }
@@ -303,8 +303,7 @@ absl::Status NestReader::AddResult(size_t r) {
 // results; the root makes the results of these.
 void NestReader::AddReduction(size_t r) {
   const PointReduction& reduction = points_.reductions[r];
-  const ElementType element =
-      points_.arrays[static_cast<size_t>(reduction.source)].element;
+  const ElementType element = points_.arrays[reduction.source].element;
   const auto partials =
       static_cast<int32_t>(nest_.array_count + points_.results.size() + r);
   const int kept = reduction.domain.size();
@@ -343,8 +342,7 @@ void NestReader::AddReduction(size_t r) {
 }
 
 void NestReader::AddFlows(int32_t consumer, int32_t use) {
-  const NestTouch& read = nest_.points[static_cast<size_t>(consumer)]
-                              .uses[static_cast<size_t>(use)];
+  const NestTouch& read = nest_.points[consumer].uses[use];
   for (size_t p = 0; p < nest_.points.size(); ++p) {
     const NestPoint& producer = nest_.points[p];
     for (size_t c = 0; c < producer.creates.size(); ++c) {

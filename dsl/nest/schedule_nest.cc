@@ -59,7 +59,7 @@ std::optional<AffineExpr> FormOf(const isl::aff& aff, int dims) {
     return number.value_or(0);
   };
   for (int d = 0; d < dims; ++d) {
-    out.coefficients[static_cast<size_t>(d)] =
+    out.coefficients[d] =
         take(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, d));
   }
   out.constant = take(isl_aff_get_constant_val(aff.get()));
@@ -160,7 +160,7 @@ class Scheduler {
   void Arrange(NestComponent& component);
   int ScoreOf(const NestComponent& component, size_t member) const;
   absl::Status SplitFlows(bool planes_apart);
-  NestPoint& PointOf(int32_t p) { return nest_.points[static_cast<size_t>(p)]; }
+  NestPoint& PointOf(int32_t p) { return nest_.points[p]; }
 
   const Planes planes_;
   uint64_t& steps_left_;
@@ -173,7 +173,7 @@ std::vector<NestFlow> Scheduler::FlowsWithin(int32_t c) const {
   std::vector<NestFlow> out;
   for (const NestFlow& flow : nest_.flows) {
     const auto is_here = [&](int32_t p) {
-      return nest_.points[static_cast<size_t>(p)].component == c;
+      return nest_.points[p].component == c;
     };
     if (is_here(flow.consumer) && is_here(flow.producer)) out.push_back(flow);
   }
@@ -185,10 +185,10 @@ std::vector<NestFlow> Scheduler::FlowsWithin(int32_t c) const {
 void Scheduler::FindComponents() {
   std::vector<std::vector<int32_t>> reads(nest_.points.size());
   for (const NestFlow& flow : nest_.flows) {
-    reads[static_cast<size_t>(flow.consumer)].push_back(flow.producer);
+    reads[flow.consumer].push_back(flow.producer);
   }
   for (const NestReduction& reduction : nest_.reductions) {
-    reads[static_cast<size_t>(reduction.root)].push_back(reduction.leaf);
+    reads[reduction.root].push_back(reduction.leaf);
   }
   for (std::vector<int32_t>& members : StrongComponents(reads)) {
     for (const int32_t p : members) {
@@ -285,7 +285,7 @@ absl::Status Scheduler::TakeBand(const isl::schedule& schedule,
 int Scheduler::ScoreOf(const NestComponent& component, size_t member) const {
   int score = component.is_coincident[member] ? 100 : 0;
   for (const int32_t p : component.points) {
-    const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest_.points[p];
     for (const auto* touches : {&point.creates, &point.uses, &point.inputs}) {
       for (const NestTouch& touch : *touches) {
         const bool is_input = touches == &point.inputs;
@@ -347,7 +347,7 @@ void Scheduler::Arrange(NestComponent& component) {
 }
 
 absl::Status Scheduler::Schedule(int32_t c) {
-  NestComponent& component = nest_.components[static_cast<size_t>(c)];
+  NestComponent& component = nest_.components[c];
   const auto reduction =
       std::find_if(component.points.begin(), component.points.end(),
                    [this](int32_t p) { return PointOf(p).reduce.has_value(); });
@@ -373,7 +373,7 @@ absl::Status Scheduler::Schedule(int32_t c) {
   }
   if (!found.ok()) return found;
   if (auto parts = SplitPlanes(c)) {
-    parts_[static_cast<size_t>(c)] = *std::move(parts);
+    parts_[c] = *std::move(parts);
     return absl::OkStatus();
   }
   Arrange(component);
@@ -396,7 +396,7 @@ bool Scheduler::HasLargePlanes(const NestComponent& component) {
 }
 
 std::optional<std::vector<NestComponent>> Scheduler::SplitPlanes(int32_t c) {
-  const NestComponent& whole = nest_.components[static_cast<size_t>(c)];
+  const NestComponent& whole = nest_.components[c];
   const bool may_split = whole.rank == 1 && !whole.is_coincident[0] &&
                          planes_ != Planes::kNever &&
                          (planes_ == Planes::kAlways || HasLargePlanes(whole));
@@ -416,7 +416,7 @@ std::optional<std::vector<NestComponent>> Scheduler::SplitPlanes(int32_t c) {
                      IslText(producer.theta.front(), "j"), " }"));
     flow.map = flow.map.intersect(same_plane);
     if (flow.map.is_empty()) continue;
-    reads[static_cast<size_t>(flow.consumer)].push_back(flow.producer);
+    reads[flow.consumer].push_back(flow.producer);
     flows.push_back(std::move(flow));
   }
   std::vector<AffineExpr> planes;
@@ -475,7 +475,7 @@ void Scheduler::AddPlanes(const std::vector<AffineExpr>& planes,
   std::vector<size_t> kept;
   std::vector<bool> is_coincident = {false};
   const auto forms_of = [&](int32_t p, size_t and_member) {
-    std::vector<AffineExpr> out = {planes[static_cast<size_t>(p)]};
+    std::vector<AffineExpr> out = {planes[p]};
     for (const size_t m : kept) out.push_back(PointOf(p).theta[m]);
     out.push_back(PointOf(p).theta[and_member]);
     return out;
@@ -505,13 +505,13 @@ void Scheduler::AddPlanes(const std::vector<AffineExpr>& planes,
                                   " -> [", absl::StrJoin(order, ", "), "] }"));
   for (const int32_t p : component.points) {
     NestPoint& point = PointOf(p);
-    std::vector<AffineExpr> theta = {planes[static_cast<size_t>(p)]};
+    std::vector<AffineExpr> theta = {planes[p]};
     for (const size_t m : kept) theta.push_back(point.theta[m]);
     point.theta = std::move(theta);
     const isl::map plane(
         nest_.context,
         absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"), " -> [",
-                     IslText(planes[static_cast<size_t>(p)], "i"), "] }"));
+                     IslText(planes[p], "i"), "] }"));
     point.order = isl::manage(isl_map_flat_range_product(
         plane.copy(), point.order->apply_range(arranged).release()));
   }
@@ -539,7 +539,7 @@ void Scheduler::TakeParts() {
 
 SymbolicSizes Scheduler::SizesOf(int32_t c) {
   std::vector<isl::map> maps;
-  for (const int32_t p : nest_.components[static_cast<size_t>(c)].points) {
+  for (const int32_t p : nest_.components[c].points) {
     maps.push_back(isl::manage(isl_map_from_range(PointOf(p).domain.copy())));
   }
   for (const NestFlow& flow : FlowsWithin(c)) maps.push_back(flow.map);
@@ -648,10 +648,8 @@ absl::Status Scheduler::SplitFlows(bool planes_apart) {
       part.map = flow.map.intersect_domain(piece.domain);
       for (size_t k = 0; k < piece.forms.size(); ++k) {
         part.parts.push_back(PartOf(
-            piece.forms[k],
-            nest_.components[static_cast<size_t>(producer.component)], k,
-            consumer, nest_.components[static_cast<size_t>(consumer.component)],
-            planes_apart));
+            piece.forms[k], nest_.components[producer.component], k, consumer,
+            nest_.components[consumer.component], planes_apart));
       }
       flows.push_back(std::move(part));
     }

@@ -34,7 +34,7 @@ std::vector<std::vector<int32_t>> StrongComponents(
     while (true) {
       const int32_t member = stack.back();
       stack.pop_back();
-      is_open[static_cast<size_t>(member)] = false;
+      is_open[member] = false;
       component.push_back(member);
       if (member == node) break;
     }

@@ -33,7 +33,7 @@ std::optional<std::vector<Constraint>> ConstraintsOf(
     };
     const int rank = static_cast<int>(isl_constraint_dim(c, isl_dim_set));
     for (int d = 0; d < rank; ++d) {
-      constraint.expr.coefficients[static_cast<size_t>(d)] =
+      constraint.expr.coefficients[d] =
           take(isl_constraint_get_coefficient_val(c, isl_dim_set, d));
     }
     constraint.expr.constant = take(isl_constraint_get_constant_val(c));

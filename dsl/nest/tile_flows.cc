@@ -170,8 +170,7 @@ class TileFlows {
 
  private:
   NestComponent& ComponentOf(int32_t point) {
-    return nest_.components[static_cast<size_t>(
-        nest_.points[static_cast<size_t>(point)].component)];
+    return nest_.components[nest_.points[static_cast<size_t>(point)].component];
   }
   // The points of a statement to their tiles.
   const isl::map& TilesOf(int32_t point);
@@ -203,9 +202,9 @@ class TileFlows {
 };
 
 const isl::map& TileFlows::TilesOf(int32_t p) {
-  std::optional<isl::map>& known = tiles_of_[static_cast<size_t>(p)];
+  std::optional<isl::map>& known = tiles_of_[p];
   if (known) return *known;
-  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+  const NestPoint& point = nest_.points[p];
   const NestComponent& component = ComponentOf(p);
   const std::vector<std::string> tile = IslNames("T", component.rank);
   known = isl::map(nest_.context,
@@ -229,7 +228,7 @@ void TileFlows::FindTiles() {
 
 std::vector<Span> TileFlows::OffsetsOf(int32_t p, const NestTouch& touch,
                                        const isl::set& points) {
-  const NestPoint& point = nest_.points[static_cast<size_t>(p)];
+  const NestPoint& point = nest_.points[p];
   const NestComponent& component = ComponentOf(p);
   const std::vector<std::string> tile = IslNames("T", component.rank);
   std::vector<Span> out;
@@ -262,7 +261,7 @@ isl::set TileFlows::TilesWithSource(int rank,
 
 void TileFlows::Measure(int32_t p, NestTouch& touch) {
   const NestComponent& component = ComponentOf(p);
-  FindParts(nest_.points[static_cast<size_t>(p)], component, touch);
+  FindParts(nest_.points[p], component, touch);
   touch.spans = OffsetsOf(p, touch, touch.relation.domain());
   // A result's tiles are of one size each, and end at the array's end.
   for (size_t d = 0; component.result >= 0 && d < touch.spans.size() &&
@@ -316,12 +315,12 @@ void TileFlows::Group(int32_t p, NestTouch& touch, bool is_made,
 // makes them.
 std::vector<Span> TileFlows::Needed(const NestFlow& flow, const isl::map& tiles,
                                     const std::vector<int64_t>& offsets) {
-  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestPoint& producer = nest_.points[flow.producer];
   const NestComponent& component = ComponentOf(flow.producer);
-  const NestTouch& touch = producer.creates[static_cast<size_t>(flow.create)];
+  const NestTouch& touch = producer.creates[flow.create];
   if (auto spans = UniformSpans(flow, touch, component.sizes, offsets)) {
     // Small programs do not fill a tile.
-    const NestGroup& group = component.groups[static_cast<size_t>(touch.group)];
+    const NestGroup& group = component.groups[touch.group];
     for (size_t d = 0; d < spans->size(); ++d) {
       Span& span = (*spans)[d];
       span.lower = std::max(span.lower, group.spans[d].lower);
@@ -332,8 +331,7 @@ std::vector<Span> TileFlows::Needed(const NestFlow& flow, const isl::map& tiles,
   const isl::map points = TilesOf(flow.consumer)
                               .apply_range(tiles)
                               .apply_range(TilesOf(flow.producer).reverse());
-  return OffsetsOf(flow.producer,
-                   producer.creates[static_cast<size_t>(flow.create)],
+  return OffsetsOf(flow.producer, producer.creates[flow.create],
                    flow.map.intersect(points).range());
 }
 
@@ -350,8 +348,7 @@ void TileFlows::Order(NestDelivery& delivery) const {
   std::string is_same = "true";
   std::vector<std::string> before;
   for (int k = 0; k < rank; ++k) {
-    const std::string from =
-        IslText(delivery.source[static_cast<size_t>(k)], "T");
+    const std::string from = IslText(delivery.source[k], "T");
     absl::StrAppend(&is_before, " and ", from, " <= T", k);
     before.push_back(absl::StrCat("(", is_same, " and ", from, " < T", k, ")"));
     absl::StrAppend(&is_same, " and ", from, " = T", k);
@@ -368,8 +365,7 @@ void TileFlows::Order(NestDelivery& delivery) const {
 }
 
 void TileFlows::OrderPlanes(NestDelivery& delivery) const {
-  const int rank =
-      nest_.components[static_cast<size_t>(delivery.consumer)].rank;
+  const int rank = nest_.components[delivery.consumer].rank;
   const std::vector<std::string> tile = IslNames("T", rank);
   const std::string from = IslText(delivery.source[0], "T");
   std::string is_before = absl::StrCat(from, " < T0");
@@ -380,8 +376,7 @@ void TileFlows::OrderPlanes(NestDelivery& delivery) const {
     std::string is_not_behind = absl::StrCat(from, " = T0");
     std::string is_same = "true";
     for (int k = 1; k < rank; ++k) {
-      const std::string other =
-          IslText(delivery.source[static_cast<size_t>(k)], "T");
+      const std::string other = IslText(delivery.source[k], "T");
       absl::StrAppend(&is_not_behind, " and ", other, " <= T", k);
       absl::StrAppend(&is_same, " and ", other, " = T", k);
     }
@@ -397,18 +392,16 @@ void TileFlows::OrderPlanes(NestDelivery& delivery) const {
 
 absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
                                     const std::vector<int64_t>& offsets) {
-  const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
-  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestPoint& consumer = nest_.points[flow.consumer];
+  const NestPoint& producer = nest_.points[flow.producer];
   const NestComponent& from = ComponentOf(flow.producer);
-  NestDelivery out{
-      .consumer = consumer.component,
-      .group = consumer.uses[static_cast<size_t>(flow.use)].group,
-      .producer = producer.component,
-      .producer_group =
-          producer.creates[static_cast<size_t>(flow.create)].group,
-      .spans = Needed(flow, tiles, offsets),
-      .plane = PlaneOf(flow.map.range().apply(
-          producer.creates[static_cast<size_t>(flow.create)].relation))};
+  NestDelivery out{.consumer = consumer.component,
+                   .group = consumer.uses[flow.use].group,
+                   .producer = producer.component,
+                   .producer_group = producer.creates[flow.create].group,
+                   .spans = Needed(flow, tiles, offsets),
+                   .plane = PlaneOf(flow.map.range().apply(
+                       producer.creates[flow.create].relation))};
   std::vector<std::string> source;
   for (size_t k = 0; k < offsets.size(); ++k) {
     AffineExpr expr = AffineExpr::Constant(offsets[k]);
@@ -447,8 +440,8 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
 }
 
 absl::Status TileFlows::AddFlow(const NestFlow& flow) {
-  const NestPoint& consumer = nest_.points[static_cast<size_t>(flow.consumer)];
-  const NestPoint& producer = nest_.points[static_cast<size_t>(flow.producer)];
+  const NestPoint& consumer = nest_.points[flow.consumer];
+  const NestPoint& producer = nest_.points[flow.producer];
   isl::map tiles = TilesOf(flow.consumer)
                        .reverse()
                        .apply_range(flow.map)
@@ -456,9 +449,8 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   if (consumer.component == producer.component) {
     const isl::map same =
         isl::manage(isl_map_identity(isl_map_get_space(tiles.get())));
-    const int32_t group = consumer.uses[static_cast<size_t>(flow.use)].group;
-    const int32_t made =
-        producer.creates[static_cast<size_t>(flow.create)].group;
+    const int32_t group = consumer.uses[flow.use].group;
+    const int32_t made = producer.creates[flow.create].group;
     if (group != made && !tiles.intersect(same).is_empty()) {
       nest_.mirrors.push_back(
           {.point = flow.producer, .create = flow.create, .group = group});
@@ -472,8 +464,7 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   std::vector<Span> spans;
   for (int k = 0; k < from_rank; ++k) {
     AffineExpr base;
-    const std::vector<int64_t>& factors =
-        flow.parts[static_cast<size_t>(k)].factors;
+    const std::vector<int64_t>& factors = flow.parts[k].factors;
     for (size_t m = 0; m < factors.size(); ++m) {
       base.coefficients[m] = factors[m];
     }
@@ -509,11 +500,10 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
 }
 
 absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
-  const NestPoint& leaf = nest_.points[static_cast<size_t>(reduction.leaf)];
+  const NestPoint& leaf = nest_.points[reduction.leaf];
   NestComponent& from = ComponentOf(reduction.leaf);
   NestComponent& to = ComponentOf(reduction.root);
-  const NestGroup partials =
-      from.groups[static_cast<size_t>(leaf.creates.front().group)];
+  const NestGroup partials = from.groups[leaf.creates.front().group];
   std::vector<Span> spans;
   for (int k = to.rank; k < from.rank; ++k) {
     spans.push_back({.lower = Least(*from.tiles, k).value_or(0),
@@ -542,12 +532,11 @@ absl::Status TileFlows::AddPartials(const NestReduction& reduction) {
   }
   to.groups.push_back(std::move(own));
   return ForEachWay(spans, [&](const std::vector<int64_t>& at) {
-    NestDelivery delivery{
-        .consumer = nest_.points[static_cast<size_t>(reduction.root)].component,
-        .group = static_cast<int32_t>(to.groups.size()),
-        .producer = leaf.component,
-        .producer_group = leaf.creates.front().group,
-        .spans = partials.spans};
+    NestDelivery delivery{.consumer = nest_.points[reduction.root].component,
+                          .group = static_cast<int32_t>(to.groups.size()),
+                          .producer = leaf.component,
+                          .producer_group = leaf.creates.front().group,
+                          .spans = partials.spans};
     std::vector<std::string> source = IslNames("T", to.rank);
     for (int k = 0; k < to.rank; ++k) {
       delivery.source.push_back(AffineExpr::Index(k));
@@ -599,7 +588,7 @@ void TileFlows::MakeParcels() {
                                .plane = delivery.plane});
       continue;
     }
-    NestParcel& parcel = nest_.parcels[static_cast<size_t>(delivery.parcel)];
+    NestParcel& parcel = nest_.parcels[delivery.parcel];
     parcel.spans = UnionOf(parcel.spans, delivery.spans);
     parcel.plane = PlaneAround(parcel.plane, delivery.plane);
   }
@@ -609,12 +598,10 @@ void TileFlows::MakeParcels() {
   for (size_t c = 0; c < nest_.components.size(); ++c) {
     const NestComponent& component = nest_.components[c];
     if (component.result < 0) continue;
-    const auto& create =
-        nest_.points[static_cast<size_t>(component.points.front())].creates[0];
-    nest_.parcels.push_back(
-        {.component = static_cast<int32_t>(c),
-         .group = create.group,
-         .spans = component.groups[static_cast<size_t>(create.group)].spans});
+    const auto& create = nest_.points[component.points.front()].creates[0];
+    nest_.parcels.push_back({.component = static_cast<int32_t>(c),
+                             .group = create.group,
+                             .spans = component.groups[create.group].spans});
   }
 }
 
@@ -631,8 +618,7 @@ absl::Status TileFlows::Find() {
     const auto at = static_cast<int32_t>(p);
     for (size_t k = 0; k < point.creates.size(); ++k) {
       Group(at, point.creates[k], /*is_made=*/true, /*is_input=*/false);
-      NestGroup& group =
-          ComponentOf(at).groups[static_cast<size_t>(point.creates[k].group)];
+      NestGroup& group = ComponentOf(at).groups[point.creates[k].group];
       group.element = point.code.stores[k].element;
       if (point.reduce && point.reduce->step == NestReduce::Step::kAdd) {
         group.width =
@@ -645,7 +631,7 @@ absl::Status TileFlows::Find() {
     const auto at = static_cast<int32_t>(p);
     const auto add = [&](NestTouch& touch, size_t load, bool is_input) {
       Group(at, touch, /*is_made=*/false, is_input);
-      ComponentOf(at).groups[static_cast<size_t>(touch.group)].element =
+      ComponentOf(at).groups[touch.group].element =
           point.code.loads[load].element;
     };
     for (size_t u = 0; u < point.uses.size(); ++u) {

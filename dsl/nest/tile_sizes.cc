@@ -30,7 +30,7 @@ constexpr double kFewPoints = 16;
 double PointCount(const Nest& nest, const NestComponent& component) {
   double out = 0;
   for (const int32_t p : component.points) {
-    const NestPoint& point = nest.points[static_cast<size_t>(p)];
+    const NestPoint& point = nest.points[p];
     double box = 1;
     for (int d = 0; d < point.dims; ++d) {
       box *= static_cast<double>(ExtentOf(nest, point, AffineExpr::Index(d)));
@@ -71,16 +71,13 @@ class TileIndices {
     }
   }
   int64_t Find(int32_t component, size_t index) {
-    int64_t at =
-        first_[static_cast<size_t>(component)] + static_cast<int64_t>(index);
-    while (parent_[static_cast<size_t>(at)] != at) {
-      at = parent_[static_cast<size_t>(at)];
+    int64_t at = first_[component] + static_cast<int64_t>(index);
+    while (parent_[at] != at) {
+      at = parent_[at];
     }
     return at;
   }
-  void Join(int64_t a, int64_t b) {
-    parent_[static_cast<size_t>(std::max(a, b))] = std::min(a, b);
-  }
+  void Join(int64_t a, int64_t b) { parent_[std::max(a, b)] = std::min(a, b); }
   size_t count() const { return parent_.size(); }
 
  private:
@@ -95,10 +92,8 @@ bool IsWide(const Decomposition& part) { return IndexCount(part.rest) > 0; }
 TileIndices JoinedIndices(const Nest& nest) {
   TileIndices indices(nest);
   for (const NestFlow& flow : nest.flows) {
-    const int32_t producer =
-        nest.points[static_cast<size_t>(flow.producer)].component;
-    const int32_t consumer =
-        nest.points[static_cast<size_t>(flow.consumer)].component;
+    const int32_t producer = nest.points[flow.producer].component;
+    const int32_t consumer = nest.points[flow.consumer].component;
     for (size_t k = 0; k < flow.parts.size(); ++k) {
       for (size_t m = 0; m < flow.parts[k].factors.size(); ++m) {
         if (flow.parts[k].factors[m] == 0) continue;
@@ -108,8 +103,8 @@ TileIndices JoinedIndices(const Nest& nest) {
   }
   // A result's accumulators lie in the tiles of the result.
   for (const NestReduction& reduction : nest.reductions) {
-    const NestPoint& root = nest.points[static_cast<size_t>(reduction.root)];
-    const NestPoint& leaf = nest.points[static_cast<size_t>(reduction.leaf)];
+    const NestPoint& root = nest.points[reduction.root];
+    const NestPoint& leaf = nest.points[reduction.leaf];
     for (size_t k = 0; k < static_cast<size_t>(root.dims); ++k) {
       indices.Join(indices.Find(root.component, k),
                    indices.Find(leaf.component, k));
@@ -123,7 +118,7 @@ std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
   std::vector<bool> out(indices.count(), false);
   for (size_t c = 0; c < nest.components.size(); ++c) {
     if (nest.components[c].planes < 0) continue;
-    out[static_cast<size_t>(indices.Find(static_cast<int32_t>(c), 0))] = true;
+    out[indices.Find(static_cast<int32_t>(c), 0)] = true;
   }
   return out;
 }
@@ -136,16 +131,16 @@ void FindSpread(const std::vector<double>& points, TileIndices& indices,
     NestComponent& component = nest.components[c];
     component.spread.clear();
     for (int32_t k = 0; k < component.rank; ++k) {
-      if (!component.is_coincident[static_cast<size_t>(k)]) continue;
+      if (!component.is_coincident[k]) continue;
       const int64_t at =
           indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k));
-      side_by_side[static_cast<size_t>(at)] += points[c];
+      side_by_side[at] += points[c];
       component.spread.push_back(
           {.index = k, .index_class = static_cast<int32_t>(at)});
     }
   }
   const auto points_of = [&](const NestComponent::Spread& one) {
-    return side_by_side[static_cast<size_t>(one.index_class)];
+    return side_by_side[one.index_class];
   };
   for (NestComponent& component : nest.components) {
     std::stable_sort(component.spread.begin(), component.spread.end(),
@@ -186,7 +181,7 @@ bool HasMixedIndices(const Nest& nest) {
     for (int32_t k = 1; component.planes >= 0 && k < component.rank; ++k) {
       const int64_t at =
           indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k));
-      if (is_plane[static_cast<size_t>(at)]) return true;
+      if (is_plane[at]) return true;
     }
   }
   return false;
@@ -218,11 +213,10 @@ std::vector<IndexNeeds> NeedsOf(const TargetSize& target, const Nest& nest,
     int depth = 0;
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
       const int64_t at = indices.Find(static_cast<int32_t>(c), k);
-      depth += is_plane[static_cast<size_t>(at)] ? 0 : 1;
+      depth += is_plane[at] ? 0 : 1;
     }
     for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
-      IndexNeeds& needs =
-          out[static_cast<size_t>(indices.Find(static_cast<int32_t>(c), k))];
+      IndexNeeds& needs = out[indices.Find(static_cast<int32_t>(c), k)];
       needs.depth = std::max(needs.depth, depth);
       if (counts && GivesWork(component, k, depth < component.rank)) {
         needs.shares =
@@ -232,7 +226,7 @@ std::vector<IndexNeeds> NeedsOf(const TargetSize& target, const Nest& nest,
       if (depth < component.rank)
         needs.goal = std::min(needs.goal, kValuesOfPlane);
       for (const int32_t p : component.points) {
-        const NestPoint& point = nest.points[static_cast<size_t>(p)];
+        const NestPoint& point = nest.points[p];
         needs.extent =
             std::max(needs.extent, ExtentOf(nest, point, point.theta[k]));
       }
@@ -274,8 +268,7 @@ std::vector<int64_t> LeastSizes(const Nest& nest,
                                 TileIndices& indices) {
   std::vector<int64_t> out(needs.size(), 1);
   for (const NestFlow& flow : nest.flows) {
-    const int32_t producer =
-        nest.points[static_cast<size_t>(flow.producer)].component;
+    const int32_t producer = nest.points[flow.producer].component;
     const auto count = std::count_if(flow.parts.begin(), flow.parts.end(),
                                      [](const auto& p) { return IsWide(p); });
     for (size_t k = 0; k < flow.parts.size(); ++k) {

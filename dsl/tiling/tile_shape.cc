@@ -146,8 +146,7 @@ void SetDepth(int64_t depth, TilePlan& plan) {
   const int64_t time_steps =
       std::max<int64_t>(1, plan.last_time_step - plan.base_time_step);
   const int64_t time_steps_max =
-      kHaloEntriesMax / 2 /
-      std::max<int64_t>(1, static_cast<int64_t>(plan.pieces.size()));
+      kHaloEntriesMax / 2 / std::max<int64_t>(1, std::ssize(plan.pieces));
   plan.depth =
       std::max<int64_t>(1, std::min({depth, time_steps, time_steps_max}));
   if (plan.round_step > 0) {

@@ -56,7 +56,7 @@ std::vector<int64_t> TasksOf(const KeyTraffic& traffic) {
   std::vector<int64_t> out(traffic.keys.size());
   for (const std::vector<KeyTraffic::Load>& stage : traffic.stages) {
     for (const KeyTraffic::Load& load : stage) {
-      out[static_cast<size_t>(load.key)] += load.tasks;
+      out[load.key] += load.tasks;
     }
   }
   return out;
@@ -95,8 +95,7 @@ std::vector<int32_t> BlockGrid(const KeyTraffic& traffic,
   const std::vector<int64_t> column_of = PartsAlong(traffic, column, columns);
   std::vector<int32_t> out;
   for (size_t k = 0; k < traffic.keys.size(); ++k) {
-    out.push_back(
-        shares[static_cast<size_t>(row_of[k] * columns + column_of[k])]);
+    out.push_back(shares[row_of[k] * columns + column_of[k]]);
   }
   return out;
 }
@@ -174,8 +173,7 @@ LayoutCost CostOf(const KeyTraffic& traffic,
   for (const std::vector<KeyTraffic::Load>& stage : traffic.stages) {
     std::fill(tasks.begin(), tasks.end(), 0);
     for (const KeyTraffic::Load& load : stage) {
-      tasks[static_cast<size_t>(hosts[static_cast<size_t>(load.key)])] +=
-          load.tasks;
+      tasks[hosts[static_cast<size_t>(load.key)]] += load.tasks;
       all += static_cast<double>(load.tasks);
     }
     double longest = 0;
@@ -191,10 +189,9 @@ LayoutCost CostOf(const KeyTraffic& traffic,
   std::vector<size_t> sent_for(weights.size());  // flow + 1 that came last
   for (size_t f = 0; f < traffic.flows.size(); ++f) {
     const KeyTraffic::Flow& flow = traffic.flows[f];
-    sent_for[static_cast<size_t>(hosts[static_cast<size_t>(flow.from)])] =
-        f + 1;
+    sent_for[hosts[static_cast<size_t>(flow.from)]] = f + 1;
     for (const int32_t key : flow.to) {
-      const auto host = static_cast<size_t>(hosts[static_cast<size_t>(key)]);
+      const auto host = static_cast<size_t>(hosts[key]);
       if (std::exchange(sent_for[host], f + 1) == f + 1) continue;
       received[host] += flow.labels;
       out.labels += flow.labels;
@@ -227,13 +224,12 @@ std::vector<int32_t> CyclicGrid(const KeyTraffic& traffic,
       widths.end();
   if (are_equal) std::fill(widths.begin(), widths.end(), 1);
   const std::vector<size_t> row_of = Mixed(widths);
-  const auto width = static_cast<int64_t>(shares.size()) / rows;
+  const auto width = std::ssize(shares) / rows;
   std::vector<int32_t> out;
   for (size_t k = 0; k < traffic.keys.size(); ++k) {
     const int64_t i = BlockOf(traffic, k, row);
     const int64_t j = BlockOf(traffic, k, column);
-    const size_t r =
-        row_of[static_cast<size_t>(FloorMod(i, std::ssize(row_of)))];
+    const size_t r = row_of[FloorMod(i, std::ssize(row_of))];
     const int64_t columns = are_equal ? width : widths[r];
     out.push_back(shares[first[r] + static_cast<size_t>(FloorMod(j, columns))]);
   }
@@ -250,7 +246,7 @@ Layout BestLayout(const KeyTraffic& traffic,
     indices = std::max(indices, key.block.size());
   }
   const std::vector<int32_t> shares = SharesOf(weights);
-  const auto count = static_cast<int64_t>(shares.size());
+  const auto count = std::ssize(shares);
   for (size_t d = 0; d < indices; ++d) {
     chooser.Add(absl::StrCat("slabs along index ", d),
                 BlockGrid(traffic, shares, d, count, d, 1));

@@ -39,8 +39,7 @@ class BufferPool {
         return buffer;
       }
     }
-    return {.bytes = std::unique_ptr<char[]>(
-                new char[static_cast<size_t>(buffer_bytes_)])};
+    return {.bytes = std::unique_ptr<char[]>(new char[buffer_bytes_])};
   }
   void Give(Buffer buffer) {
     std::lock_guard<std::mutex> lock(mutex_);

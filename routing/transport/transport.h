@@ -51,7 +51,7 @@ class Transport {
   // The same for a message in two parts, which need not lie together.
   virtual void SendParts(AgentId to, const Bytes& head, const Bytes& body) {
     std::string message;
-    message.reserve(static_cast<size_t>(head.size() + body.size()));
+    message.reserve(head.size() + body.size());
     message.append(head.data(), static_cast<size_t>(head.size()));
     message.append(body.data(), static_cast<size_t>(body.size()));
     Send(to, Bytes(std::move(message)));

@@ -16,7 +16,7 @@ Bytes SplitBytes::Join() const {
   if (head.empty()) return rest;
   if (rest.empty()) return head;
   std::string whole;
-  whole.reserve(static_cast<size_t>(size()));
+  whole.reserve(size());
   whole.append(head.data(), static_cast<size_t>(head.size()));
   whole.append(rest.data(), static_cast<size_t>(rest.size()));
   return Bytes(std::move(whole));

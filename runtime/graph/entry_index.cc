@@ -40,8 +40,7 @@ EntryIndex::EntryIndex(const std::vector<Entries>& maps)
   }
   if (entry_ < 0) return;
   for (int64_t k = 0; k < count_; ++k) {
-    const auto& number =
-        maps[static_cast<size_t>(k)][static_cast<size_t>(entry_)];
+    const auto& number = maps[k][entry_];
     (number.has_value() ? with_number_[*number] : varying_).push_back(k);
   }
 }

@@ -75,7 +75,7 @@ Gather Gather::Decode(Decoder& in) {
   for (int64_t t = 0; t < tables && in.ok(); ++t) {
     Table& table = out.tables.emplace_back();
     table.position = static_cast<int32_t>(in.GetSigned());
-    table.values.reserve(static_cast<size_t>(places));
+    table.values.reserve(places);
     int64_t before = 0;
     for (int64_t i = 0; i < places && in.ok(); ++i) {
       const int64_t step = in.GetSigned();

@@ -442,7 +442,7 @@ IndexVector Use::IndexOf(const IndexVector& task) const {
   const int64_t place = gather->PlaceOf(task);
   DOGGED_CHECK(place >= 0) << "a task beyond its table";
   for (const Gather::Table& table : gather->tables) {
-    const int64_t value = table.values[static_cast<size_t>(place)];
+    const int64_t value = table.values[place];
     // Only a damaged job reads there: as little as any label that is not made.
     if (value == Gather::kNone) {
       out[table.position] = 2 * Gather::kValueMax;
@@ -479,12 +479,11 @@ absl::Status Program::DecodeGathers(Decoder& in) {
     const int64_t c = in.GetSigned();
     if (c == -1) break;
     const int64_t u = in.GetSigned();
-    if (!InRange(c, classes.size()) ||
-        !InRange(u, classes[static_cast<size_t>(c)].uses.size())) {
+    if (!InRange(c, classes.size()) || !InRange(u, classes[c].uses.size())) {
       in.Fail();
       break;
     }
-    Use& use = classes[static_cast<size_t>(c)].uses[static_cast<size_t>(u)];
+    Use& use = classes[c].uses[u];
     if (use.gather != nullptr) in.Fail();
     use.gather = std::make_shared<const Gather>(Gather::Decode(in));
   }

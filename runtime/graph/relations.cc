@@ -55,7 +55,7 @@ std::optional<Task> Relations::ProducerOf(const Label& label) const {
   const EntryIndex& by_entry = creators_by_entry_[label.array];
   for (int64_t k = by_entry.Next(label.index, 0); k < std::ssize(creators);
        k = by_entry.Next(label.index, k + 1)) {
-    const Creator& creator = creators[static_cast<size_t>(k)];
+    const Creator& creator = creators[k];
     creator.inverse.ForEach(label.index, [&](const IndexVector& index) {
       out = Task{.task_class = creator.task_class, .index = index};
       return false;

@@ -65,9 +65,8 @@ class Relations {
   // Position of the first of them from `at` on that may have a task which
   // requires `label`; their number if there is none.
   size_t NextConsumer(const Label& label, size_t at) const {
-    return static_cast<size_t>(
-        consumers_by_entry_[static_cast<size_t>(label.array)].Next(
-            label.index, static_cast<int64_t>(at)));
+    return static_cast<size_t>(consumers_by_entry_[label.array].Next(
+        label.index, static_cast<int64_t>(at)));
   }
   // Calls visit(task, use) for each task that requires `label`, once per use,
   // until it returns false; then returns false itself.

@@ -24,7 +24,7 @@ Entries EntriesOf(const Use& use) {
 // What the affine map of the rest of a task is: open entries, then the place.
 AffineMap OpenMap(const Use& use, const std::vector<int>& open) {
   AffineMap out;
-  for (const int i : open) out.push_back(use.map[static_cast<size_t>(i)]);
+  for (const int i : open) out.push_back(use.map[i]);
   for (const int32_t d : use.gather->dims) out.push_back(AffineExpr::Index(d));
   return out;
 }
@@ -33,7 +33,7 @@ AffineMap OpenMap(const Use& use, const std::vector<int>& open) {
 // place is no task's.
 bool ValuesAt(const Gather& gather, int64_t place, IndexVector& out) {
   for (const Gather::Table& table : gather.tables) {
-    const int64_t value = table.values[static_cast<size_t>(place)];
+    const int64_t value = table.values[place];
     if (value == Gather::kNone) return false;
     out[table.position] = value;
   }
@@ -73,7 +73,7 @@ UseInverse::UseInverse(const Use& use, const Domain& domain) : use_(&use) {
     }
     IndexVector key;
     for (const int i : told_) {
-      key.push_back(use.map[static_cast<size_t>(i)].Evaluate(task) + values[i]);
+      key.push_back(use.map[i].Evaluate(task) + values[i]);
     }
     found.emplace_back(key, static_cast<int32_t>(place));
   }
@@ -122,7 +122,7 @@ bool UseInverse::ForEach(
   if (use_->gather == nullptr) return inverse_.ForEach(label, visit);
   const Ends ends = PlacesFor(label);
   for (int64_t i = ends.begin; i < ends.end; ++i) {
-    const int32_t place = places_[static_cast<size_t>(i)];
+    const int32_t place = places_[i];
     if (!inverse_.ForEach(ImageAt(label, place), visit)) return false;
   }
   return true;
@@ -133,7 +133,7 @@ int64_t UseInverse::Count(const IndexVector& label) const {
   const Ends ends = PlacesFor(label);
   int64_t count = 0;
   for (int64_t i = ends.begin; i < ends.end; ++i) {
-    count += inverse_.Count(ImageAt(label, places_[static_cast<size_t>(i)]));
+    count += inverse_.Count(ImageAt(label, places_[i]));
   }
   return count;
 }

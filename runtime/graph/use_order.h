@@ -31,12 +31,9 @@ inline UseOrder OrderOfUses(const Domain& domain, absl::Span<const Use> uses) {
     is_shared.push_back(use.gather != nullptr ||
                         !InverseMap(use.map, domain, &use.guard).IsInjective());
   }
-  const auto is_guarded = [&](int use) {
-    return !uses[static_cast<size_t>(use)].guard.IsAlways();
-  };
+  const auto is_guarded = [&](int use) { return !uses[use].guard.IsAlways(); };
   const auto key = [&](int use) {
-    return std::tuple(is_shared[static_cast<size_t>(use)], is_guarded(use),
-                      use);
+    return std::tuple(is_shared[use], is_guarded(use), use);
   };
   UseOrder out;
   out.uses.resize(uses.size());

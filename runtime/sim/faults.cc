@@ -106,7 +106,7 @@ void SimFaults::ScheduleAll() {
     for (int i = 0; i < world_.options.agents; ++i) {
       world_.queue.After(i * kFounderInterval, [this] { lives_.Add(); });
       world_.queue.After((i + 1) * kFounderInterval, [this, i] {
-        SimNode& founder = *nodes_.all()[static_cast<size_t>(i)];
+        SimNode& founder = *nodes_.all()[i];
         if (founder.agent == nullptr || founder.leaving) return;
         if (world_.rng.Chance(0.5)) {
           TellToLeave(founder);

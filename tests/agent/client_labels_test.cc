@@ -45,7 +45,7 @@ TEST(ClientLabels, OfNoArrayAreRefused) {
     bad.push_back({.array = array, .index = {}});
   }
   for (int32_t array = 0; array < count; ++array) {
-    const int rank = job.program.arrays[static_cast<size_t>(array)].rank;
+    const int rank = job.program.arrays[array].rank;
     IndexVector index;
     for (int d = 0; d < kMaxIndices; ++d) {
       if (d != rank) bad.push_back({.array = array, .index = index});

@@ -125,8 +125,7 @@ TEST(JobIndex, TheNewestOfEachSubmissionCounts) {
   for (int trial = 0; trial < 50; ++trial) {
     std::vector<JobRecord> order = records;
     for (size_t i = order.size(); i > 1; --i) {
-      std::swap(order[i - 1],
-                order[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
+      std::swap(order[i - 1], order[rng.Below(static_cast<int64_t>(i))]);
     }
     JobIndex index;
     EXPECT_FALSE(index.IsRunning(job));

@@ -491,7 +491,7 @@ TEST(JobRun, SurvivesGarbage) {
         body[at] = static_cast<char>(rng.Below(256));
       }
       if (rng.Chance(0.3)) {
-        body.resize(static_cast<size_t>(rng.Below(std::ssize(body) + 1)));
+        body.resize(rng.Below(std::ssize(body) + 1));
       }
       const auto kind = static_cast<JobMessage>(
           static_cast<int>(LabelMessage::kPublish) + rng.Below(6));

@@ -33,7 +33,7 @@ class HeldTasks : public Executor {
   int processor_count() const override { return processors; }
   int RunnableWorkers() const override { return runnable_workers; }
   int64_t unfinished_count() const override {
-    return others + static_cast<int64_t>(tasks_.size());
+    return others + std::ssize(tasks_);
   }
   std::vector<ReadyTask> TakeAll() { return std::exchange(tasks_, {}); }
 

@@ -83,9 +83,9 @@ int64_t LabelsBetween(const Job& job,
   for (const KeyTraffic::Flow& flow : traffic.flows) {
     std::set<AgentId> to;
     for (const int32_t k : flow.to) {
-      to.insert(placement.Home(traffic.keys[static_cast<size_t>(k)].key));
+      to.insert(placement.Home(traffic.keys[k].key));
     }
-    to.erase(placement.Home(traffic.keys[static_cast<size_t>(flow.from)].key));
+    to.erase(placement.Home(traffic.keys[flow.from].key));
     out += flow.labels * std::ssize(to);
   }
   return out;

@@ -27,7 +27,7 @@ class GiveCopies : public Kernel {
   explicit GiveCopies(const std::vector<Value>& tiles) : tiles_(tiles) {}
   absl::Status Run(KernelCall& call) const override {
     const IndexVector& index = call.task.index;
-    Value tile = tiles_[static_cast<size_t>(TileOffset(index[0], index[1]))];
+    Value tile = tiles_[TileOffset(index[0], index[1])];
     call.outputs[0] = TakeOrCopy(tile);
     return absl::OkStatus();
   }
@@ -96,8 +96,8 @@ class Factored {
     double a_sum = 0;
     for (int64_t r = 0; r < n_; ++r) {
       for (int64_t c = 0; c < n_; ++c) {
-        const double element = a.span<double>()[static_cast<size_t>(
-            std::max(r, c) * n_ + std::min(r, c))];
+        const double element =
+            a.span<double>()[std::max(r, c) * n_ + std::min(r, c)];
         double rest = element;
         for (int64_t k = 0; k < n_; ++k) rest -= L(r, k) * L(c, k);
         rest_sum += rest * rest;
@@ -116,8 +116,8 @@ class Factored {
     const auto found = factor_.find({r / tile_rows_, c / tile_rows_});
     if (found == factor_.end()) return 0;
     const int64_t columns = found->second.shape()[1];
-    return found->second.span<double>()[static_cast<size_t>(
-        r % tile_rows_ * columns + c % tile_rows_)];
+    return found->second
+        .span<double>()[r % tile_rows_ * columns + c % tile_rows_];
   }
 
   const int64_t n_;

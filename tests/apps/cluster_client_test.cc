@@ -287,7 +287,7 @@ class LentResults {
     return !value.IsNone() && value.view() == Make(i).view();
   }
   LentValue Lend(int64_t i, uint64_t number) const {
-    const Value& value = values_[static_cast<size_t>(i)];
+    const Value& value = values_[i];
     return {.label = Label{1, {i}},
             .arena = arena_->address(),
             .loan = {.number = number,
@@ -298,8 +298,7 @@ class LentResults {
   }
   // Puts another value in place of the lent one.
   void Spoil(int64_t i) {
-    const_cast<double*>(
-        values_[static_cast<size_t>(i)].span<double>().data())[9] += 1;
+    const_cast<double*>(values_[i].span<double>().data())[9] += 1;
   }
 
  private:

@@ -17,7 +17,7 @@ TEST(Parts, AreEachDoneOnce) {
     for (const int threads : {1, 2, 7}) {
       std::vector<std::atomic<int>> done(static_cast<size_t>(count));
       const absl::Status status = ForEachPart(count, threads, [&](int64_t p) {
-        ++done[static_cast<size_t>(p)];
+        ++done[p];
         return absl::OkStatus();
       });
       EXPECT_TRUE(status.ok()) << status;

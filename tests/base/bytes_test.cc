@@ -11,7 +11,7 @@ namespace {
 
 TEST(SplitBytes, SlicesAreThoseOfOneStretch) {
   const std::string all = "abcdefgh";
-  const auto size = static_cast<int64_t>(all.size());
+  const auto size = std::ssize(all);
   for (size_t cut = 0; cut <= all.size(); ++cut) {
     const SplitBytes split(Bytes(all.substr(0, cut)), Bytes(all.substr(cut)));
     EXPECT_EQ(split.size(), size);

@@ -74,7 +74,7 @@ result u(x)(y)(T) for x = 0:N-1  y = 0:N-1
   }
   for (int step = 0; step < 5; ++step) {
     const auto at = [&](int64_t x, int64_t y) {
-      return now[static_cast<size_t>((x + kN) % kN * kN + (y + kN) % kN)];
+      return now[(x + kN) % kN * kN + (y + kN) % kN];
     };
     std::vector<int64_t> next;
     for (int64_t x = 0; x < kN; ++x) {

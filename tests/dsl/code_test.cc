@@ -50,8 +50,7 @@ TEST(CodeTest, FloatConstantsAreRoundedOnce) {
   for (int x = 0; x < 10; ++x) {
     const float product = c * static_cast<float>(x);
     const float square = c * c;
-    EXPECT_EQ(out.values[0].span<float>()[static_cast<size_t>(x)],
-              product + square);
+    EXPECT_EQ(out.values[0].span<float>()[x], product + square);
   }
 }
 
@@ -74,8 +73,7 @@ TEST(CodeTest, ConstantsHaveTheTypeOfWhatTheyMeet) {
         RunCode("", "float", "float(v)*" + constant + " + 0.7", locals);
     for (int x = 0; x < 10; ++x) {
       const float product = static_cast<float>(x) * static_cast<float>(value);
-      EXPECT_EQ(out.values[0].span<float>()[static_cast<size_t>(x)],
-                product + 0.7F);
+      EXPECT_EQ(out.values[0].span<float>()[x], product + 0.7F);
     }
   }
   // A conversion says what is meant.

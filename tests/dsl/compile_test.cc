@@ -31,8 +31,7 @@ void TrustProgram(CheckedProgram& program, Diagnostics&) {
       const Box box =
           MakeResult(create.ref.array, domain, Instantiate(create.ref, program))
               .box;
-      CheckedArray& array =
-          program.arrays[static_cast<size_t>(create.ref.array)];
+      CheckedArray& array = program.arrays[create.ref.array];
       for (int i = 0; i < box.size(); ++i) {
         const auto s = static_cast<size_t>(i);
         if (array.lower.size() <= s) {

@@ -109,7 +109,7 @@ std::string RefText(const CheckedRef& ref, const Names& dims,
   for (const LinearForm& form : ref.index) {
     indices.push_back(FormText(form, dims, program));
   }
-  return Indexed(program.arrays[static_cast<size_t>(ref.array)].name, indices);
+  return Indexed(program.arrays[ref.array].name, indices);
 }
 
 std::string DomainText(const CheckedDomain& domain,
@@ -233,9 +233,7 @@ std::string CodeText(const CodeBlock& code) {
 
 std::string PointsText(const PointProgram& points) {
   std::string out;
-  const auto name = [&](int32_t array) {
-    return points.arrays[static_cast<size_t>(array)].name;
-  };
+  const auto name = [&](int32_t array) { return points.arrays[array].name; };
   for (const PointClass& c : points.classes) {
     const Names names = NamesOf(c.domain);
     const std::string domain = DomainText(c.domain);
@@ -275,8 +273,7 @@ std::string SplitText(const ProgramSplit& split) {
       absl::StrAppend(&out, "  ", r.name, "\n");
     }
     for (const PointResult& result : points.results) {
-      absl::StrAppend(&out, "  result of ",
-                      points.arrays[static_cast<size_t>(result.array)].name,
+      absl::StrAppend(&out, "  result of ", points.arrays[result.array].name,
                       "\n");
     }
     return out;
@@ -285,8 +282,7 @@ std::string SplitText(const ProgramSplit& split) {
       absl::StrCat("tiled part:\n", part(split.tiled), "bridges:\n");
   for (const PointReduction& r : split.bridges) {
     absl::StrAppend(&out, "  ", r.name, ", of ",
-                    split.tiled.arrays[static_cast<size_t>(r.source)].name,
-                    "\n");
+                    split.tiled.arrays[r.source].name, "\n");
   }
   return absl::StrCat(out, "pointwise part:\n", part(split.pointwise));
 }
@@ -344,8 +340,7 @@ std::string PlanText(const TilePlan& plan) {
                       GuardText(piece.time_steps, names), "\n");
     }
     for (const TileLoad& load : piece.loads) {
-      const std::string field =
-          plan.fields[static_cast<size_t>(load.source)].name;
+      const std::string field = plan.fields[load.source].name;
       const AffineExpr x = AffineExpr::Index(1, load.shifts[0]);
       const AffineExpr t = AffineExpr::Index(0, -load.lag);
       absl::StrAppend(&out, "  reads ",
@@ -360,12 +355,10 @@ std::string PlanText(const TilePlan& plan) {
 
 std::string GraphText(const Program& program) {
   std::string out;
-  const auto name = [&](int32_t array) {
-    return program.arrays[static_cast<size_t>(array)].name;
-  };
+  const auto name = [&](int32_t array) { return program.arrays[array].name; };
   for (const TaskClass& c : program.classes) {
     const Names names = NamesOf(c.domain);
-    const KernelSpec& kernel = program.kernels[static_cast<size_t>(c.kernel)];
+    const KernelSpec& kernel = program.kernels[c.kernel];
     const std::string domain = DomainText(c.domain);
     absl::StrAppend(&out, "class ", c.name, " (", kernel.kind, ")",
                     domain.empty() ? "" : ": ", domain, "\n");

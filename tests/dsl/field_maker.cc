@@ -56,9 +56,7 @@ class FieldMaker {
   template <typename T>
   void Shuffle(std::vector<T>& items) {
     for (size_t i = items.size(); i > 1; --i) {
-      std::swap(
-          items[i - 1],
-          items[static_cast<size_t>(rng_.Below(static_cast<int64_t>(i)))]);
+      std::swap(items[i - 1], items[rng_.Below(static_cast<int64_t>(i))]);
     }
   }
 
@@ -110,8 +108,8 @@ class FieldMaker {
 
   void MakeFields() {
     for (int64_t d = 0; d < dims_; ++d) {
-      out_.space_.push_back(Range(d == 0 ? "x" : "y", d == 0 ? "N" : "M", 0,
-                                  sizes_[static_cast<size_t>(d)] - 1));
+      out_.space_.push_back(
+          Range(d == 0 ? "x" : "y", d == 0 ? "N" : "M", 0, sizes_[d] - 1));
       edges_.push_back(static_cast<Edge>(rng_.Below(3)));
     }
     std::vector<NamedRange> ranges = out_.space_;
@@ -142,8 +140,8 @@ class FieldMaker {
   void MakeTotals() {
     static constexpr const char* kKinds[] = {"sum", "min", "max"};
     FieldReduction total{.array = "m"};
-    const FieldArray& source = out_.arrays_[static_cast<size_t>(
-        rng_.Below(static_cast<int64_t>(fields_)))];
+    const FieldArray& source =
+        out_.arrays_[rng_.Below(static_cast<int64_t>(fields_))];
     total.kind = kKinds[rng_.Below(3)];
     total.source = source.name;
     total.index = {{"t", 0}};
@@ -371,8 +369,8 @@ class FieldMaker {
     for (size_t a = 0; a < out_.arrays_.size(); ++a) {
       if (!out_.arrays_[a].ranges.empty()) sources.push_back(a);
     }
-    const FieldArray source = out_.arrays_[sources[static_cast<size_t>(
-        rng_.Below(static_cast<int64_t>(sources.size())))]];
+    const FieldArray source =
+        out_.arrays_[sources[rng_.Below(std::ssize(sources))]];
     static constexpr const char* kKinds[] = {"sum", "min", "max", "norm2",
                                              "normmax"};
     FieldReduction out;
@@ -412,8 +410,7 @@ class FieldMaker {
     const std::vector<NamedRange> ranges = out.kept;
     Shuffle(out.kept);
     if (rng_.Chance(0.4)) {
-      const std::string& name =
-          kNames[rng_.Below(static_cast<int64_t>(source.ranges.size()))];
+      const std::string& name = kNames[rng_.Below(std::ssize(source.ranges))];
       static constexpr int64_t kBounds[] = {-100, 2, 4, 100};
       out.where.push_back(rng_.Chance(0.4)
                               ? Bound{name, "even", rng_.Below(2)}
@@ -469,8 +466,7 @@ class FieldMaker {
 
   void MakeResults() {
     for (int64_t r = rng_.Below(3); r >= 0; --r) {
-      AddResult(out_.arrays_[static_cast<size_t>(
-          rng_.Below(static_cast<int64_t>(out_.arrays_.size())))]);
+      AddResult(out_.arrays_[rng_.Below(std::ssize(out_.arrays_))]);
     }
     for (const FieldArray& array : out_.arrays_) {
       if (rng_.Chance(0.4)) AddResult(array);

@@ -163,8 +163,7 @@ result b
 )",
                                     Options());
   for (int x = 0; x < 1000; ++x) {
-    EXPECT_EQ(out.values[0].span<double>()[static_cast<size_t>(x)],
-              std::sqrt(0.001 * x) + 1);
+    EXPECT_EQ(out.values[0].span<double>()[x], std::sqrt(0.001 * x) + 1);
   }
   constexpr char kImage[] = R"(
 param N = 40

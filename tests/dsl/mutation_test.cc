@@ -47,15 +47,14 @@ std::vector<std::string> Corpus() {
 // A piece of `text`: some bytes, or some whole words.
 std::string Piece(const std::string& text, Rng& rng) {
   if (text.empty()) return "";
-  const auto size = static_cast<int64_t>(text.size());
+  const auto size = std::ssize(text);
   const auto begin = static_cast<size_t>(rng.Below(size));
   return text.substr(begin, static_cast<size_t>(1 + rng.Below(40)));
 }
 
 void Damage(const std::vector<std::string>& corpus, Rng& rng,
             std::string& text) {
-  const auto at =
-      static_cast<size_t>(rng.Below(static_cast<int64_t>(text.size()) + 1));
+  const auto at = static_cast<size_t>(rng.Below(std::ssize(text) + 1));
   switch (rng.Below(6)) {
     case 0:
       text.insert(at, 1, static_cast<char>(rng.Below(256)));
@@ -67,9 +66,7 @@ void Damage(const std::vector<std::string>& corpus, Rng& rng,
       text.insert(at, Piece(text, rng));
       break;
     case 3:
-      text.insert(at, Piece(corpus[static_cast<size_t>(rng.Below(
-                                static_cast<int64_t>(corpus.size())))],
-                            rng));
+      text.insert(at, Piece(corpus[rng.Below(std::ssize(corpus))], rng));
       break;
     case 4:
       text.insert(at, std::string(static_cast<size_t>(rng.Below(300)),
@@ -89,8 +86,7 @@ TEST(MutationTest, DamagedProgramsAreDiagnosed) {
   ASSERT_GT(corpus.size(), 50u);
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Rng rng(seed);
-    std::string text = corpus[static_cast<size_t>(
-        rng.Below(static_cast<int64_t>(corpus.size())))];
+    std::string text = corpus[rng.Below(std::ssize(corpus))];
     for (int64_t i = rng.Below(4); i >= 0; --i) Damage(corpus, rng, text);
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     Diagnostics diagnostics = Include("test.dog", text, nullptr);

@@ -107,7 +107,7 @@ double Special(int64_t k) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::array<double, 7> numbers = {std::nan(""), 0.0,      -0.0,     1.5,
                                          -1.5,         infinity, -infinity};
-  return numbers[static_cast<size_t>(k)];
+  return numbers[k];
 }
 
 // Maximum of IEEE 754-2019, case by case.
@@ -176,8 +176,7 @@ CompileOptions WithPairs() {
   for (const bool is_first : {true, false}) {
     Value value = Value::Allocate(ElementType::kDouble, {49});
     for (int64_t k = 0; k < 49; ++k) {
-      value.mutable_span<double>()[static_cast<size_t>(k)] =
-          Special(is_first ? k / 7 : k % 7);
+      value.mutable_span<double>()[k] = Special(is_first ? k / 7 : k % 7);
     }
     value.Seal();
     options.inputs[is_first ? "a" : "b"] = std::move(value);

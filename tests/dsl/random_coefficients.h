@@ -51,9 +51,7 @@ class RandomCoefficients {
                 for (const Index& index : read.index) {
                   at.push_back(index.shift);
                   for (const auto& [follows, step] : index.terms) {
-                    at.back() += step * (follows == kTime
-                                             ? t
-                                             : x[static_cast<size_t>(follows)]);
+                    at.back() += step * (follows == kTime ? t : x[follows]);
                   }
                 }
                 sum +=
@@ -114,7 +112,7 @@ class RandomCoefficients {
     const double own = coefficient.At(at);
     if (coefficient.part < 0) return own;
     const auto part = static_cast<size_t>(coefficient.part);
-    at.resize(static_cast<size_t>(coefficients[part].rank));
+    at.resize(coefficients[part].rank);
     return own + 0.5 * ValueOf(coefficients, part, std::move(at));
   }
 
@@ -190,8 +188,8 @@ class RandomCoefficients {
   }
 
   void AddRead(int64_t number) {
-    Read read{.coefficient = static_cast<size_t>(
-                  rng_.Below(static_cast<int64_t>(coefficients_.size()))),
+    Read read{.coefficient =
+                  static_cast<size_t>(rng_.Below(std::ssize(coefficients_))),
               .index = {},
               .factor = rng_.Unit() - 0.5};
     const Coefficient& coefficient = coefficients_[read.coefficient];
@@ -206,8 +204,7 @@ class RandomCoefficients {
       const double more = coefficient.is_recurrent ? 0.0 : 0.2;
       for (double chance = 0.85; !free.empty() && rng_.Chance(chance);
            chance = index.terms.size() < 2 ? more : 0) {
-        const auto pick =
-            static_cast<size_t>(rng_.Below(static_cast<int64_t>(free.size())));
+        const auto pick = static_cast<size_t>(rng_.Below(std::ssize(free)));
         index.terms.emplace_back(free[pick],
                                  StepFor(index, coefficient.is_recurrent));
         free.erase(free.begin() + static_cast<ptrdiff_t>(pick));
@@ -258,8 +255,7 @@ class RandomCoefficients {
   }
 
   void AddNumberOfOwnCoefficient(const RandomStencil& stencil) {
-    const auto p = static_cast<size_t>(
-        rng_.Below(static_cast<int64_t>(coefficients_.size())));
+    const auto p = static_cast<size_t>(rng_.Below(std::ssize(coefficients_)));
     std::string source = Name(p);
     std::string ranges;
     std::vector<int64_t> at;

@@ -86,8 +86,8 @@ class Expressions {
       case 1:
       case 2:
         if (!scope.reals.empty()) {
-          const auto& [name, real] = scope.reals[static_cast<size_t>(
-              rng_.Below(static_cast<int64_t>(scope.reals.size())))];
+          const auto& [name, real] =
+              scope.reals[rng_.Below(std::ssize(scope.reals))];
           return Scaled(scope, scope.Get(name, real));
         }
         [[fallthrough]];
@@ -171,8 +171,7 @@ class Expressions {
   }
 
   const std::string& Any(const std::vector<std::string>& names) {
-    return names[static_cast<size_t>(
-        rng_.Below(static_cast<int64_t>(names.size())))];
+    return names[rng_.Below(std::ssize(names))];
   }
 
  private:

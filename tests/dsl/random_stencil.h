@@ -112,7 +112,7 @@ struct RandomStencil {
                       "(t) as n\n", Ranges(), "    t = ", order, ":", last,
                       "\n  using\n");
       std::string sum = "0.125";
-      const auto& own = reads[static_cast<size_t>(f)];
+      const auto& own = reads[f];
       for (size_t r = 0; r < own.size(); ++r) {
         absl::StrAppend(&out, "    f", own[r].field, Indices(own[r].shift),
                         "(t-", own[r].lag, ") as u", r);
@@ -163,8 +163,7 @@ inline std::vector<std::vector<double>> RandomStencil::Loops() const {
       if (p < 0 || p >= extents[d]) return 0.25;
       at = at * static_cast<size_t>(extents[d]) + static_cast<size_t>(p);
     }
-    return values[static_cast<size_t>(read.field)]
-                 [t - static_cast<size_t>(read.lag)][at];
+    return values[read.field][t - static_cast<size_t>(read.lag)][at];
   };
   const auto value_at = [&](size_t f, size_t t, const std::vector<int64_t>& x) {
     if (t < static_cast<size_t>(order)) {

@@ -95,7 +95,7 @@ inline Ended RunHere(const Job& job, int workers) {
     EXPECT_TRUE(results.contains(label)) << program.LabelText(label);
     return ++wanted > 0;
   });
-  EXPECT_LE(static_cast<int64_t>(results.size()), wanted);
+  EXPECT_LE(std::ssize(results), wanted);
   const auto digest =
       ResultDigest(program, [&](const Label& l) -> absl::StatusOr<Value> {
         return results.contains(l) ? results.at(l) : Value();

@@ -62,14 +62,13 @@ struct Ring {
       const std::vector<double> old = u;
       for (int64_t x = 0; x < rows; ++x) {
         for (int64_t y = 0; y < columns; ++y) {
-          double sum = 0.5 * old[static_cast<size_t>(x * columns + y)];
+          double sum = 0.5 * old[x * columns + y];
           for (size_t k = 0; k < distances.size(); ++k) {
             const int64_t at = Modulo(x + distances[k].first, rows) * columns +
                                Modulo(y + distances[k].second, columns);
-            sum = sum + static_cast<double>(k + 1) * 0.125 *
-                            old[static_cast<size_t>(at)];
+            sum = sum + static_cast<double>(k + 1) * 0.125 * old[at];
           }
-          u[static_cast<size_t>(x * columns + y)] = sum;
+          u[x * columns + y] = sum;
         }
       }
     }

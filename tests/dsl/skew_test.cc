@@ -35,7 +35,7 @@ class Recurrence {
     }
   }
 
-  int64_t rank() const { return static_cast<int64_t>(extents_.size()); }
+  int64_t rank() const { return std::ssize(extents_); }
   std::string Text() {
     const int64_t fields = 1 + rng_.Below(2);
     std::string out;
@@ -100,7 +100,7 @@ class Recurrence {
     return out;
   }
   std::string Row() {
-    const int64_t fixed = rng_.Below(static_cast<int64_t>(extents_.size()));
+    const int64_t fixed = rng_.Below(std::ssize(extents_));
     std::string out;
     for (size_t e = 0; e < extents_.size(); ++e) {
       const bool is_fixed = static_cast<int64_t>(e) == fixed;

@@ -94,8 +94,7 @@ TEST(TilePlanTest, OtherBytesDoNoHarm) {
     Rng rng(seed);
     std::string changed = bytes;
     for (int64_t k = 1 + rng.Below(4); k > 0; --k) {
-      const auto at =
-          static_cast<size_t>(rng.Below(static_cast<int64_t>(changed.size())));
+      const auto at = static_cast<size_t>(rng.Below(std::ssize(changed)));
       changed[at] = static_cast<char>(rng.Chance(0.3) ? 0xff : rng.Below(256));
     }
     IsTaken(changed);
@@ -301,8 +300,7 @@ TEST(TilePlanTest, WhatIsNotKeptCannotBeRead) {
   for (TilePiece& piece : plan.pieces) {
     for (TileLoad& load : piece.loads) {
       if (load.is_input) continue;
-      const int64_t kept =
-          plan.fields[static_cast<size_t>(load.source)].carried;
+      const int64_t kept = plan.fields[load.source].carried;
       load.lag = static_cast<int32_t>(kept) + 1;
     }
   }

@@ -37,8 +37,7 @@ std::vector<Mark> AllMarks(const Relations& relations) {
 
 void Shuffle(std::vector<Mark>& marks, Rng& rng) {
   for (size_t i = marks.size(); i > 1; --i) {
-    std::swap(marks[i - 1],
-              marks[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
+    std::swap(marks[i - 1], marks[rng.Below(static_cast<int64_t>(i))]);
   }
 }
 
@@ -159,7 +158,7 @@ TEST_F(ActivationTableTest, AgreesWithAMapOnRandomMarks) {
     std::set<Task> wanted;
     for (const auto& [task, seen] : model) wanted.insert(task);
     EXPECT_EQ(left, wanted);
-    EXPECT_EQ(table.size(), static_cast<int64_t>(wanted.size()));
+    EXPECT_EQ(table.size(), std::ssize(wanted));
   }
 }
 
@@ -187,7 +186,7 @@ TEST_F(ActivationTableTest, LosesAndInventsNothingUnderManyThreads) {
                 EXPECT_EQ(ready->inputs[use].span<double>()[0],
                           100.0 * static_cast<double>(use));
               }
-              ++handed_out[static_cast<size_t>(thread)][ready->task];
+              ++handed_out[thread][ready->task];
               pool.Put(std::move(ready));
             }
           }
@@ -201,7 +200,7 @@ TEST_F(ActivationTableTest, LosesAndInventsNothingUnderManyThreads) {
     EXPECT_GE(total[mark.task], 1);
     EXPECT_LE(total[mark.task], kThreads * 20);
   }
-  EXPECT_LE(table_.size(), static_cast<int64_t>(total.size()));
+  EXPECT_LE(table_.size(), std::ssize(total));
 }
 
 // As above, but every mark is made by exactly one thread: then every task is
@@ -221,7 +220,7 @@ TEST_F(ActivationTableTest, HandsOutEveryTaskOnceUnderManyThreads) {
             auto ready = table_.Mark(marks[m].task, marks[m].use,
                                      Value::Scalar(1), pool);
             if (ready == nullptr) continue;
-            handed_out[static_cast<size_t>(thread)].push_back(ready->task);
+            handed_out[thread].push_back(ready->task);
           }
         });
   }
@@ -230,7 +229,7 @@ TEST_F(ActivationTableTest, HandsOutEveryTaskOnceUnderManyThreads) {
     all.insert(all.end(), one.begin(), one.end());
   }
   EXPECT_EQ(std::set<Task>(all.begin(), all.end()).size(), all.size());
-  EXPECT_EQ(static_cast<int64_t>(all.size()), kPoints * kSteps);
+  EXPECT_EQ(std::ssize(all), kPoints * kSteps);
   EXPECT_EQ(table_.size(), 0);
 }
 

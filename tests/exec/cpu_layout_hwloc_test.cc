@@ -43,9 +43,8 @@ TEST(CpuLayoutHwloc, BindsOneWorkerToEachProcessor) {
   const auto count = static_cast<int>(all.size());
   std::vector<std::set<int32_t>> masks(all.size());
   {
-    WorkerThreads threads(PlaceWorkersHere(count), [&](int worker) {
-      masks[static_cast<size_t>(worker)] = Mask();
-    });
+    WorkerThreads threads(PlaceWorkersHere(count),
+                          [&](int worker) { masks[worker] = Mask(); });
   }
   std::set<int32_t> used;
   for (const auto& mask : masks) {

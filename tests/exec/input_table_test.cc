@@ -157,9 +157,7 @@ TEST(InputTable, HandsOutEachTaskOnceInAnyOrder) {
       std::vector<std::unique_ptr<Activation>> ready;
       std::vector<Label> labels = LabelsOf(relations);
       for (size_t i = labels.size(); i > 1; --i) {
-        std::swap(
-            labels[i - 1],
-            labels[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
+        std::swap(labels[i - 1], labels[rng.Below(static_cast<int64_t>(i))]);
       }
       for (const Label& label : labels) BindOne(table, label, pool, ready);
       if (needed.count() == program.TaskCount()) ExpectAll(relations, ready);

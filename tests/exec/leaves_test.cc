@@ -63,7 +63,7 @@ TEST(Leaves, AreTheTasksThatRequireNothing) {
     }
     EXPECT_TRUE(cursor.IsAtEnd());
     EXPECT_EQ(given, wanted);
-    found += static_cast<int64_t>(wanted.size());
+    found += std::ssize(wanted);
   }
   EXPECT_GT(found, 1000);
 }

@@ -282,8 +282,7 @@ TEST(ReadyQueues, TakesOfTheNearest) {
     }
     std::vector<int> order;
     while (const auto item = queues.Take(thief)) order.push_back(item->at);
-    EXPECT_THAT(order, testing::ElementsAreArray(
-                           placement.steal_order[static_cast<size_t>(thief)]));
+    EXPECT_THAT(order, testing::ElementsAreArray(placement.steal_order[thief]));
   }
 }
 

@@ -33,8 +33,7 @@ TasksOfKeys Enumerated(const Program& program) {
     program.classes[c].domain.ForEach([&](const IndexVector& index) {
       const Label first = relations.FirstCreated(
           {.task_class = static_cast<int32_t>(c), .index = index});
-      ++tasks[AffinityKey(program.arrays[static_cast<size_t>(first.array)],
-                          first.index)];
+      ++tasks[AffinityKey(program.arrays[first.array], first.index)];
       return true;
     });
   }
@@ -65,8 +64,7 @@ TEST(Affinity, SlabsComeAfterTheirNeighbours) {
   const std::vector<KeyTasks> keys = TasksByKey(program, 1000);
   ASSERT_EQ(keys.size(), 13u);
   for (int64_t i = 0; i < 13; ++i) {
-    EXPECT_EQ(keys[static_cast<size_t>(i)].key,
-              AffinityKey(program.arrays[0], {8 * i, 3}));
+    EXPECT_EQ(keys[i].key, AffinityKey(program.arrays[0], {8 * i, 3}));
   }
 }
 

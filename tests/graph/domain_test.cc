@@ -20,8 +20,8 @@ Domain RandomDomain(Rng& rng) {
     AffineBound lower{.expr = AffineExpr::Constant(rng.Below(4) - 2)};
     AffineBound upper{.expr = AffineExpr::Constant(rng.Below(6) - 1)};
     for (int e = 0; e < d; ++e) {
-      lower.expr.coefficients[static_cast<size_t>(e)] = rng.Below(3) - 1;
-      upper.expr.coefficients[static_cast<size_t>(e)] = rng.Below(3) - 1;
+      lower.expr.coefficients[e] = rng.Below(3) - 1;
+      upper.expr.coefficients[e] = rng.Below(3) - 1;
     }
     lower.divisor = 1 + rng.Below(3);
     upper.divisor = 1 + rng.Below(3);
@@ -41,7 +41,7 @@ Domain RandomDomain(Rng& rng) {
     for (int64_t i = 0; i < constraints; ++i) {
       Constraint c{.expr = AffineExpr::Constant(rng.Below(5) - 2)};
       for (int d = 0; d < size; ++d) {
-        c.expr.coefficients[static_cast<size_t>(d)] = rng.Below(5) - 2;
+        c.expr.coefficients[d] = rng.Below(5) - 2;
       }
       c.kind = static_cast<Constraint::Kind>(rng.Below(3));
       c.modulus = 1 + rng.Below(4);
@@ -71,7 +71,7 @@ TEST(Domain, CountsAndEnumeratesWhatItContains) {
     Rng rng(seed);
     const Domain domain = RandomDomain(rng);
     const std::vector<IndexVector> points = Scan(domain);
-    EXPECT_EQ(domain.Count(), static_cast<int64_t>(points.size()));
+    EXPECT_EQ(domain.Count(), std::ssize(points));
     std::vector<IndexVector> visited;
     domain.ForEach([&](const IndexVector& index) {
       visited.push_back(index);
@@ -114,7 +114,7 @@ TEST(Domain, KnowsTheRangesOfItsIndices) {
     if (is_plain) {
       domain.guard.any_of.assign(1, {});
       for (int d = 0; d < domain.size(); ++d) {
-        Dimension& dimension = domain.dimensions[static_cast<size_t>(d)];
+        Dimension& dimension = domain.dimensions[d];
         dimension.lower = {{.expr = AffineExpr::Constant(rng.Below(5) - 9)}};
         dimension.upper = {{.expr = AffineExpr::Constant(rng.Below(17) - 6)}};
         for (int64_t i = rng.Below(3); i > 0; --i) {
@@ -146,7 +146,7 @@ TEST(Domain, KnowsTheRangesOfItsIndices) {
             << range.step;
       }
       if (!is_plain || points.empty()) continue;
-      EXPECT_EQ(range.Count(), static_cast<int64_t>(found.size()));
+      EXPECT_EQ(range.Count(), std::ssize(found));
     }
   }
 }

@@ -40,7 +40,7 @@ std::shared_ptr<Held> ChunksOf(const JobInput& input) {
         Value::Allocate(input.grid.element, input.grid.BoxOf(i).extents);
     input.CopyChunk(i, static_cast<char*>(chunk.mutable_data()));
     chunk.Seal();
-    EXPECT_EQ(chunk.digest(), input.chunks[static_cast<size_t>(i)]);
+    EXPECT_EQ(chunk.digest(), input.chunks[i]);
     EXPECT_EQ(chunk.bytes(), input.grid.BytesOf(i));
     out->chunks[{0, i}] = chunk;
   }

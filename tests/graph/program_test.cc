@@ -132,8 +132,7 @@ TEST(Program, TruncatedOrChangedBytesNeverCrash) {
     Rng rng(1);
     for (int i = 0; i < 5000; ++i) {
       std::string changed = bytes;
-      const auto at =
-          static_cast<size_t>(rng.Below(static_cast<int64_t>(bytes.size())));
+      const auto at = static_cast<size_t>(rng.Below(std::ssize(bytes)));
       changed[at] = static_cast<char>(rng.Next());
       (void)Job::Decode(changed);  // any answer, but an answer
     }

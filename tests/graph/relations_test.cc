@@ -121,7 +121,7 @@ TEST(InverseMap, AgreesWithEnumeration) {
     for (int64_t m = 0; m < image_size; ++m) {
       AffineExpr expr = AffineExpr::Constant(rng.Below(3) - 1);
       for (int d = 0; d < size; ++d) {
-        expr.coefficients[static_cast<size_t>(d)] = rng.Below(5) - 2;
+        expr.coefficients[d] = rng.Below(5) - 2;
       }
       map.push_back(expr);
     }
@@ -204,23 +204,22 @@ TEST(Relations, ProducerRequiresAndConsumersAreInverse) {
   std::map<Label, std::set<std::pair<Task, int>>> consumers;
   std::set<Label> created;
   for (int32_t c = 0; c < 4; ++c) {
-    program.classes[static_cast<size_t>(c)].domain.ForEach(
-        [&](const IndexVector& index) {
-          const Task task{c, index};
-          relations.ForEachCreated(task, [&](int, const Label& label) {
-            EXPECT_TRUE(created.insert(label).second);
-            EXPECT_EQ(relations.ProducerOf(label), task);
-          });
-          int count = 0;
-          relations.ForEachRequired(task, [&](int use, const Label& label) {
-            consumers[label].insert({task, use});
-            ++count;
-          });
-          EXPECT_EQ(relations.RequiredCount(task), count);
-          return true;
-        });
+    program.classes[c].domain.ForEach([&](const IndexVector& index) {
+      const Task task{c, index};
+      relations.ForEachCreated(task, [&](int, const Label& label) {
+        EXPECT_TRUE(created.insert(label).second);
+        EXPECT_EQ(relations.ProducerOf(label), task);
+      });
+      int count = 0;
+      relations.ForEachRequired(task, [&](int use, const Label& label) {
+        consumers[label].insert({task, use});
+        ++count;
+      });
+      EXPECT_EQ(relations.RequiredCount(task), count);
+      return true;
+    });
   }
-  EXPECT_EQ(static_cast<int64_t>(created.size()), program.TaskCount());
+  EXPECT_EQ(std::ssize(created), program.TaskCount());
   for (const Label& label : created) {
     std::set<std::pair<Task, int>> found;
     relations.ForEachConsumer(label, [&](const Task& task, int use) {

@@ -20,8 +20,7 @@ using Keys = std::set<uint64_t>;
 std::map<std::pair<uint64_t, Keys>, int64_t> FlowsOf(const Program& program) {
   const Relations relations(program);
   const auto key_of = [&](const Label& label) {
-    return AffinityKey(program.arrays[static_cast<size_t>(label.array)],
-                       label.index);
+    return AffinityKey(program.arrays[label.array], label.index);
   };
   std::map<std::pair<uint64_t, Keys>, int64_t> out;
   for (size_t c = 0; c < program.classes.size(); ++c) {
@@ -45,9 +44,7 @@ std::map<std::pair<uint64_t, Keys>, int64_t> FlowsOf(const Program& program) {
 
 std::map<std::pair<uint64_t, Keys>, int64_t> FlowsOf(
     const KeyTraffic& traffic) {
-  const auto key_of = [&](int32_t k) {
-    return traffic.keys[static_cast<size_t>(k)].key;
-  };
+  const auto key_of = [&](int32_t k) { return traffic.keys[k].key; };
   std::map<std::pair<uint64_t, Keys>, int64_t> out;
   for (const KeyTraffic::Flow& flow : traffic.flows) {
     Keys readers;

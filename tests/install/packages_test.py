@@ -59,8 +59,27 @@ def check_files(found):
     check("dogged: without", wanted <= found["dogged"], wanted - found["dogged"])
 
 
+def check_version(version):
+    """Of the commit, after those of earlier ones and before the release's."""
+    with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
+        released = re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.*)$",
+                             cache.read(), re.MULTILINE)[1]
+    git = ("git", "-C", os.path.dirname(os.path.abspath(__file__)))
+    if commanded(*git, "tag", "--points-at", "HEAD", "v*").stdout:
+        return check("not the release's", version.startswith(f"{released}-1"),
+                     version)
+    commit = commanded(*git, "log", "-1", "--abbrev=12", "--format=%h").stdout
+    form = (rf"{re.escape(released)}~git[0-9]{{14}}\.{commit.strip()}"
+            r"-1(~deb[0-9.]+)?")
+    check("version of another commit", re.fullmatch(form, version), version)
+    commanded("dpkg", "--compare-versions", version, "lt", f"{released}-1")
+    commanded("dpkg", "--compare-versions", version, "gt",
+              f"{released}~git20261101000000.ffffffffffff-1")
+
+
 def check_fields(packages):
     version = field(packages["dogged"], "Version")
+    check_version(version)
     for name, path in packages.items():
         is_for_all = name == "python3-dogged"
         check(f"{name}: architecture", is_for_all

@@ -71,8 +71,7 @@ int64_t BlockCyclicVolume(const KeyTraffic& traffic, int64_t rows,
                           int64_t columns) {
   int64_t out = 0;
   const auto host = [&](int32_t key) {
-    const std::vector<int64_t>& block =
-        traffic.keys[static_cast<size_t>(key)].block;
+    const std::vector<int64_t>& block = traffic.keys[key].block;
     return block[0] % rows * columns + block[1] % columns;
   };
   for (const KeyTraffic::Flow& flow : traffic.flows) {

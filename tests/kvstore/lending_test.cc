@@ -398,8 +398,7 @@ TEST_F(LendingTest, RandomTrafficKeepsThePromise) {
     std::vector<Value> made;
     std::vector<Value> read;
     const auto pick = [&](auto& from) {
-      const auto at =
-          from.begin() + rng.Below(static_cast<int64_t>(from.size()));
+      const auto at = from.begin() + rng.Below(std::ssize(from));
       auto out = *at;
       if (!rng.Chance(0.1)) from.erase(at);
       return out;

@@ -43,9 +43,7 @@ TEST(Placement, DependsOnMembersNotOnTheirOrder) {
     std::vector<PlacementMember> members = RandomMembers(rng, 9, 4);
     const Placement one(members, 3);
     for (size_t i = members.size(); i > 1; --i) {
-      std::swap(
-          members[i - 1],
-          members[static_cast<size_t>(rng.Below(static_cast<int64_t>(i)))]);
+      std::swap(members[i - 1], members[rng.Below(static_cast<int64_t>(i))]);
     }
     const Placement other(members, 3);
     for (int i = 0; i < 200; ++i) {

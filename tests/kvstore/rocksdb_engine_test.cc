@@ -144,15 +144,14 @@ TEST(RocksDbEngine, WhatWasAnsweredOutlivesAKill) {
     std::set<uint64_t> durable;
     const int64_t enough = 1 + Rng(seed).Below(500);
     uint64_t ticket = 0;
-    while (static_cast<int64_t>(durable.size()) < enough &&
-           read(answered[0], &ticket, 8) == 8) {
+    while (std::ssize(durable) < enough && read(answered[0], &ticket, 8) == 8) {
       durable.insert(ticket);
     }
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     while (read(answered[0], &ticket, 8) == 8) durable.insert(ticket);
     close(answered[0]);
-    EXPECT_GE(static_cast<int64_t>(durable.size()), enough);
+    EXPECT_GE(std::ssize(durable), enough);
     MarkRecomputing(folder / "db", [&](PatientEngine& patient) {
       for (const uint64_t i : durable) {
         const EngineReply got = patient.Get(absl::StrCat("key", i));

@@ -68,7 +68,7 @@ TEST(TimerWheel, AgreesWithAPlainList) {
   int64_t now = 0;
   for (int step = 0; step < 20'000; ++step) {
     const int64_t at = rng.Below(std::ssize(owners));
-    auto& owner = owners[static_cast<size_t>(at)];
+    auto& owner = owners[at];
     switch (rng.Below(4)) {
       case 0:
         owner.reset();  // with its timer

@@ -88,8 +88,8 @@ TEST_F(PartedFileTest, PartsMakeTheArray) {
           const int64_t i = e / part.count[1];
           const int64_t j = e % part.count[1];
           numbers[(first[0] - top + i) * shape[1] + first[1] - left + j] =
-              value.span<double>()[static_cast<size_t>(
-                  (part.first[0] + i) * extents[1] + part.first[1] + j)];
+              value.span<double>()[(part.first[0] + i) * extents[1] +
+                                   part.first[1] + j];
         }
         const Digest written = parts.Write(part, value, not_finite).value();
         EXPECT_EQ(parts.Read(part).value(), written);

@@ -146,7 +146,7 @@ TEST(Zarr, PiecesMayComeAnyhow) {
 TEST(LastFirst, MovesTheLastDimension) {
   Value value = Value::Allocate(ElementType::kInt64, {2, 2, 3});
   for (int64_t i = 0; i < 12; ++i) {
-    value.mutable_span<int64_t>()[static_cast<size_t>(i)] = i;
+    value.mutable_span<int64_t>()[i] = i;
   }
   value.Seal();
   const Value turned = LastFirst(value);

@@ -152,8 +152,8 @@ TEST(MulticastPaper, Section3ConcurrentSources) {
   std::map<AgentId, std::set<std::string>> got;
   Rng rng(4);
   while (!out.messages.empty()) {
-    const auto picked = static_cast<size_t>(
-        rng.Below(static_cast<int64_t>(out.messages.size())));
+    const auto picked =
+        static_cast<size_t>(rng.Below(std::ssize(out.messages)));
     const Outbox::OutgoingMessage wish = out.messages[picked];
     out.messages.erase(out.messages.begin() + static_cast<int64_t>(picked));
     std::vector<Delivery> deliveries;

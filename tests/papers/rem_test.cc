@@ -111,7 +111,7 @@ TEST(RelentlessExecution, DescriptionDoesNotGrowWithTheGraph) {
   const auto bytes = [](const Program& program) {
     Encoder out;
     program.Encode(out);
-    return static_cast<int64_t>(out.Take().size());
+    return std::ssize(out.Take());
   };
   const Program small = HeatProgram(5000, 100);
   const Program large = HeatProgram(5'000'000, 100'000);
@@ -227,16 +227,15 @@ class Search {
     std::vector<Value> inputs(task_class.uses.size());
     relations_.ForEachRequired(task, [&](int use, const Label& l) {
       ASSERT_TRUE(dictionary_.contains(l));
-      inputs[static_cast<size_t>(use)] = dictionary_.at(l);
+      inputs[use] = dictionary_.at(l);
     });
     std::vector<Value> outputs(task_class.creates.size());
     KernelCall call{.task = task,
                     .inputs = absl::MakeSpan(inputs),
                     .outputs = absl::MakeSpan(outputs)};
-    ASSERT_TRUE(
-        kernels_[static_cast<size_t>(task_class.kernel)]->Run(call).ok());
+    ASSERT_TRUE(kernels_[task_class.kernel]->Run(call).ok());
     relations_.ForEachCreated(task, [&](int create, const Label& l) {
-      dictionary_.emplace(l, outputs[static_cast<size_t>(create)]);
+      dictionary_.emplace(l, outputs[create]);
     });
     EXPECT_TRUE(executed_.insert(task).second);
   }
@@ -260,7 +259,7 @@ TEST(RelentlessExecution, SolvingAllResultsComputesTheProgram) {
   });
   const std::vector<double> expected = PlainLoops(20, 6);
   for (int64_t x = 0; x <= 20; ++x) {
-    EXPECT_EQ(search.at({0, {x, 6}}), expected[static_cast<size_t>(x)]);
+    EXPECT_EQ(search.at({0, {x, 6}}), expected[x]);
   }
 }
 

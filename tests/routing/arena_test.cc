@@ -303,8 +303,7 @@ TEST(Arena, ValuesStayWhatTheyAreWhilePagesChange) {
         std::memset(data, letter, static_cast<size_t>(bytes));
         taken.push_back({data, bytes, letter});
       } else if (!taken.empty()) {
-        give(
-            static_cast<size_t>(rng.Below(static_cast<int64_t>(taken.size()))));
+        give(static_cast<size_t>(rng.Below(std::ssize(taken))));
       }
       if (rng.Chance(0.1)) arena->values().ReturnPages(rng.Below(8 << 20));
     }
@@ -341,8 +340,7 @@ TEST(ArenaBlocks, BlocksAreApartAndUsedAgain) {
       }
       taken.emplace_back(offset, bytes);
     } else if (!taken.empty()) {
-      const auto at =
-          static_cast<size_t>(rng.Below(static_cast<int64_t>(taken.size())));
+      const auto at = static_cast<size_t>(rng.Below(std::ssize(taken)));
       blocks.Give(taken[at].first, taken[at].second);
       backed.insert(taken[at].first);
       taken[at] = taken.back();

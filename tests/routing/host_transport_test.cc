@@ -176,7 +176,7 @@ TEST_F(HostTransportTest, WhatFindsNoRoomIsHeldUntilThereIsSome) {
   int64_t bytes = 0;
   for (int i = 0; i < 1000; ++i) {
     expected.push_back(absl::StrCat(i, std::string(4000, 'y')));
-    bytes += static_cast<int64_t>(expected.back().size());
+    bytes += std::ssize(expected.back());
     a_->Send(kB, Bytes(expected.back()));
   }
   EXPECT_GT(a_->queued_bytes(kB), bytes - (300 << 10));

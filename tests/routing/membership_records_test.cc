@@ -72,7 +72,7 @@ TEST(MembershipRecords, ManyGoOnAtOnceAndInBoundedMessages) {
   MembershipOptions options;
   const std::vector<AgentId> ids = Grow(network, 2, options);
   for (int i = 0; i < 5000; ++i) {
-    PutSilently(network, ids[static_cast<size_t>(i % 2)], i, 1);
+    PutSilently(network, ids[i % 2], i, 1);
   }
   network.RunFor(absl::Seconds(1));
   EXPECT_TRUE(Agree(network, ids));

@@ -545,9 +545,9 @@ TEST(Membership, RefusesGarbage) {
     // A sound snapshot with one byte changed, cut, or noise.
     std::string text(1, static_cast<char>(rng.Below(3)));
     text += std::string(8, 'x') + network.of(b).Snapshot();
-    if (rng.Chance(0.5)) text.resize(static_cast<size_t>(rng.Below(60)));
+    if (rng.Chance(0.5)) text.resize(rng.Below(60));
     if (!text.empty()) {
-      text[static_cast<size_t>(rng.Below(static_cast<int64_t>(text.size())))] ^=
+      text[rng.Below(std::ssize(text))] ^=
           static_cast<char>(1 + rng.Below(255));
     }
     Outbox out;
@@ -577,7 +577,7 @@ void RunSeed(uint64_t seed) {
   for (int64_t i = 0; i < count; ++i) {
     ids.push_back(network.Add(static_cast<uint64_t>(i + 1), options));
     if (i > 0) {
-      network.Join(ids.back(), ids[static_cast<size_t>(rng.Below(i))]);
+      network.Join(ids.back(), ids[rng.Below(i)]);
     }
     network.RunFor(absl::Milliseconds(rng.Below(400)));
   }
@@ -585,16 +585,14 @@ void RunSeed(uint64_t seed) {
   ASSERT_EQ(network.Disagreement(), "") << "after joining";
 
   int64_t killed = 0;
-  while (static_cast<int64_t>(ids.size()) > 1 && rng.Chance(0.6)) {
-    const auto victim =
-        static_cast<size_t>(rng.Below(static_cast<int64_t>(ids.size())));
+  while (std::ssize(ids) > 1 && rng.Chance(0.6)) {
+    const auto victim = static_cast<size_t>(rng.Below(std::ssize(ids)));
     const AgentId dead = ids[victim];
     ids.erase(ids.begin() + static_cast<int64_t>(victim));
     network.Kill(dead);
     ++killed;
     if (rng.Chance(0.5)) {  // some life line saw it
-      const AgentId witness =
-          ids[static_cast<size_t>(rng.Below(static_cast<int64_t>(ids.size())))];
+      const AgentId witness = ids[rng.Below(std::ssize(ids))];
       Outbox out;
       network.of(witness).PeerDied({network.now, out}, dead, "closed");
       network.Post(witness, out);

@@ -30,7 +30,7 @@ std::vector<int> SomeProcessors(Rng& rng, const SwitchNetwork& network,
     std::swap(all[i], all[i + static_cast<size_t>(rng.Below(
                                   std::ssize(all) - static_cast<int64_t>(i)))]);
   }
-  all.resize(static_cast<size_t>(count));
+  all.resize(count);
   return all;
 }
 
@@ -66,7 +66,7 @@ TEST(SwitchNetwork, RoutesGoUpThenDown) {
     int link = 2 * network.processor_count();
     for (int at = 0; at < network.switch_count(); ++at) {
       for (int next : network.cables(at)) {
-        ends[static_cast<size_t>(link++)] = {at, next};
+        ends[link++] = {at, next};
       }
     }
     const int count = network.processor_count();
@@ -78,7 +78,7 @@ TEST(SwitchNetwork, RoutesGoUpThenDown) {
       int at = network.switch_of(from);
       bool went_down = false;
       for (size_t i = 1; i + 1 < route.size(); ++i) {
-        const auto [a, b] = ends[static_cast<size_t>(route[i])];
+        const auto [a, b] = ends[route[i]];
         ASSERT_EQ(a, at);
         EXPECT_FALSE(went_down && network.IsUp(a, b));
         went_down = !network.IsUp(a, b);
@@ -97,7 +97,7 @@ TEST(Wormhole, BlockedMessagesHoldTheirLinks) {
   const auto one = [&](int from, int to) {
     MulticastSchedule schedule{from, {to}, {}};
     schedule.sends.resize(8);
-    schedule.sends[static_cast<size_t>(from)] = {to};
+    schedule.sends[from] = {to};
     return schedule;
   };
   // 4 links, alone.

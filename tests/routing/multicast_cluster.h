@@ -43,7 +43,7 @@ class MulticastCluster {
     of(source).Start(targets, 77, JobId(3), body, out);
     Post(source, 1, out);
     while (!letters_.empty()) {
-      if (static_cast<int64_t>(hops.size()) > hops_max) return false;
+      if (std::ssize(hops) > hops_max) return false;
       const Letter letter = letters_.front();
       letters_.pop_front();
       hops.push_back({letter.from, letter.to, letter.step});

@@ -48,10 +48,7 @@ Scene RandomScene(Rng& rng) {
 }
 
 AgentId AnyOf(Rng& rng, const Scene& scene) {
-  return scene
-      .members[static_cast<size_t>(
-          rng.Below(static_cast<int64_t>(scene.members.size())))]
-      .id;
+  return scene.members[rng.Below(std::ssize(scene.members))].id;
 }
 
 std::vector<AgentId> SomeOf(Rng& rng, const Scene& scene, AgentId except) {

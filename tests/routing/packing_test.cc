@@ -163,7 +163,7 @@ TEST(Packing, SurvivesDoublesReorderingAndDamage) {
     for (int i = 0; i < 20; ++i) {
       std::string body = absl::StrCat(i, ":");
       const int64_t size = rng.Below(2000);
-      while (static_cast<int64_t>(body.size()) < size) {
+      while (std::ssize(body) < size) {
         body.push_back(static_cast<char>(rng.Next()));
       }
       ++expected[body];
@@ -177,14 +177,12 @@ TEST(Packing, SurvivesDoublesReorderingAndDamage) {
       if (rng.Chance(0.2)) packets.push_back(packet);
       if (rng.Chance(0.2)) {  // and a damaged copy
         std::string bad(packet.message.view());
-        bad[static_cast<size_t>(rng.Below(packet.message.size()))] ^= 4;
+        bad[rng.Below(packet.message.size())] ^= 4;
         packets.push_back({kThere, Bytes(bad)});
       }
     }
     for (size_t i = packets.size() - 1; i > 0; --i) {
-      std::swap(
-          packets[i],
-          packets[static_cast<size_t>(rng.Below(static_cast<int64_t>(i) + 1))]);
+      std::swap(packets[i], packets[rng.Below(static_cast<int64_t>(i) + 1)]);
     }
     std::map<std::string, int> got;
     for (const Message& message : OpenAll(unpacker, packets)) {

@@ -341,13 +341,13 @@ TEST(AgentSchedule, CostsAreThoseOfTheSends) {
     const AgentSchedule schedule(tree, source);
     std::vector<int> got(static_cast<size_t>(tree.member_count), -1);
     std::vector<int> order = {schedule.agent(0)};
-    got[static_cast<size_t>(order[0])] = 0;
+    got[order[0]] = 0;
     int last = 0;
     for (size_t i = 0; i < order.size(); ++i) {
-      int at = got[static_cast<size_t>(order[i])];
-      for (int to : schedule.sends()[static_cast<size_t>(order[i])]) {
-        EXPECT_EQ(got[static_cast<size_t>(to)], -1) << "twice";
-        got[static_cast<size_t>(to)] = ++at;
+      int at = got[order[i]];
+      for (int to : schedule.sends()[order[i]]) {
+        EXPECT_EQ(got[to], -1) << "twice";
+        got[to] = ++at;
         last = std::max(last, at);
         order.push_back(to);
       }

@@ -272,12 +272,12 @@ TEST(Reconcile, NoiseDoesNoHarm) {
     std::string text(rng.Pick(sound).Encode().view());
     const int changes = 1 + static_cast<int>(rng.Below(4));
     for (int j = 0; j < changes; ++j) {
-      text[static_cast<size_t>(rng.Below(std::min<int64_t>(
-          std::ssize(text), rng.Chance(0.5) ? 40 : std::ssize(text))))] ^=
+      text[rng.Below(std::min<int64_t>(
+          std::ssize(text), rng.Chance(0.5) ? 40 : std::ssize(text)))] ^=
           static_cast<char>(1 + rng.Below(255));
     }
     if (rng.Chance(0.3)) {
-      text.resize(static_cast<size_t>(rng.Below(std::ssize(text))));
+      text.resize(rng.Below(std::ssize(text)));
     }
     const auto heard = ReconcileMessage::Decode(text);
     if (!heard.ok()) {

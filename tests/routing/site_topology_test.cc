@@ -143,9 +143,8 @@ TEST(SiteTopology, LongerPrefixesMeanShorterWays) {
     std::vector<int64_t> parent(static_cast<size_t>(switches), -1);
     std::string text;
     for (int64_t i = 1; i < switches; ++i) {
-      parent[static_cast<size_t>(i)] = rng.Below(i);
-      absl::StrAppend(&text, "switch s", i, " in s",
-                      parent[static_cast<size_t>(i)], "\n");
+      parent[i] = rng.Below(i);
+      absl::StrAppend(&text, "switch s", i, " in s", parent[i], "\n");
     }
     std::vector<int64_t> home;
     for (int64_t i = 0; i < 1 + rng.Below(40); ++i) {
@@ -155,8 +154,8 @@ TEST(SiteTopology, LongerPrefixesMeanShorterWays) {
     const SiteTopology site = Parsed(text, base);
     const auto shared_depth = [&](int64_t a, int64_t b) {
       std::vector<int64_t> way_a, way_b;
-      for (; a >= 0; a = parent[static_cast<size_t>(a)]) way_a.push_back(a);
-      for (; b >= 0; b = parent[static_cast<size_t>(b)]) way_b.push_back(b);
+      for (; a >= 0; a = parent[a]) way_a.push_back(a);
+      for (; b >= 0; b = parent[b]) way_b.push_back(b);
       int depth = 0;
       while (!way_a.empty() && !way_b.empty() && way_a.back() == way_b.back()) {
         way_a.pop_back();
@@ -192,8 +191,7 @@ TEST(SiteTopology, SurvivesGarbage) {
     Rng rng(seed);
     std::string text = texts[seed % 3];
     for (int64_t i = 0; i < 1 + rng.Below(8); ++i) {
-      const auto at =
-          static_cast<size_t>(rng.Below(static_cast<int64_t>(text.size())));
+      const auto at = static_cast<size_t>(rng.Below(std::ssize(text)));
       if (rng.Chance(0.5)) {
         text[at] = static_cast<char>("[]=,\"\n -09ab"[rng.Below(12)]);
       } else {

@@ -251,8 +251,7 @@ TEST(Streams, RelayDeathIsRepaired) {
     const std::vector<AgentId> targets = Others(net, AgentId(1));
     net.Start(AgentId(1), targets, body);
     net.Run(net.now + absl::Milliseconds(rng.Below(60)));
-    const AgentId victim =
-        targets[static_cast<size_t>(rng.Below(std::ssize(targets)))];
+    const AgentId victim = targets[rng.Below(std::ssize(targets))];
     net.delivered.erase(victim);
     net.Kill(victim, absl::Milliseconds(5));
     const absl::Time killed = net.now;
@@ -552,12 +551,12 @@ TEST(Streams, SurviveGarbage) {
       .Start(Others(net, AgentId(1)), 77, JobId(3),
              Bytes(RandomBody(rng, 3'000)), out);
   for (int round = 0; round < 20'000; ++round) {
-    const Outbox::OutgoingMessage& wish = out.messages[static_cast<size_t>(
-        rng.Below(std::min<int64_t>(std::ssize(out.messages), 50)))];
+    const Outbox::OutgoingMessage& wish = out.messages[rng.Below(
+        std::min<int64_t>(std::ssize(out.messages), 50))];
     std::string body(wish.body.Join().view());
     for (int64_t i = rng.Below(4); i > 0; --i) {
-      body[static_cast<size_t>(rng.Below(std::min<int64_t>(
-          60, std::ssize(body))))] = static_cast<char>(rng.Next());
+      body[rng.Below(std::min<int64_t>(60, std::ssize(body)))] =
+          static_cast<char>(rng.Next());
     }
     Outbox answers;
     std::vector<Delivery> deliveries;

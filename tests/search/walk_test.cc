@@ -134,7 +134,7 @@ TEST(Walk, GoesToADeadEndOnce) {
           lookup.label == claimed ? LabelState::kClaimed : LabelState::kUnbound,
           std::nullopt);
     }
-    lookups += static_cast<int64_t>(step.lookups.size());
+    lookups += std::ssize(step.lookups);
     ASSERT_LE(lookups, 2 * kSize * kSize);
   }
 }

@@ -55,8 +55,7 @@ std::string Encoded(const App& app, const KernelRegistry& registry) {
 }
 
 void Damage(Rng& rng, std::string& job) {
-  const auto at =
-      static_cast<size_t>(rng.Below(static_cast<int64_t>(job.size())));
+  const auto at = static_cast<size_t>(rng.Below(std::ssize(job)));
   const int byte = static_cast<unsigned char>(job[at]);
   const int changes[] = {byte + 1, byte - 1, byte + 2,
                          byte ^ 1, 0,        static_cast<int>(rng.Below(256))};

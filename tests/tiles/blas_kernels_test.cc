@@ -24,7 +24,7 @@ Value RandomTile(Rng& rng, int64_t rows, int64_t columns) {
 }
 
 double At(const Value& tile, int64_t i, int64_t j) {
-  return tile.span<double>()[static_cast<size_t>(i * tile.shape()[1] + j)];
+  return tile.span<double>()[i * tile.shape()[1] + j];
 }
 
 class BlasKernelsTest : public testing::Test {
@@ -145,7 +145,7 @@ TEST_F(BlasKernelsTest, NamesThePivotThatIsNotPositive) {
       Value a = Value::Allocate(ElementType::kDouble, {100, 100});
       for (int64_t i = 0; i < 100; ++i) {
         for (int64_t j = 0; j < 100; ++j) {
-          a.mutable_span<double>()[static_cast<size_t>(i * 100 + j)] =
+          a.mutable_span<double>()[i * 100 + j] =
               i != j ? 0 : (i == pivot ? bad : 1);
         }
       }
@@ -182,7 +182,7 @@ TEST_F(BlasKernelsTest, EliminatesByAFactorsRowsFromItsDiagonalAlike) {
   const Value f = RandomTile(rng, kRows, kColumns);
   Value p = Value::Allocate(ElementType::kInt64, {kColumns});
   for (int64_t q = 0; q < kColumns; ++q) {
-    p.mutable_span<int64_t>()[static_cast<size_t>(q)] = kFirst + 2 * q;
+    p.mutable_span<int64_t>()[q] = kFirst + 2 * q;
   }
   p.Seal();
   const Value d = Run("rows_from", {f}, {kFirst}).value();

@@ -55,8 +55,8 @@ double Residual(const std::map<Label, Value>& factor, int64_t n,
     const int64_t column = label.index[1] * tile_size;
     for (int64_t i = 0; i < tile.shape()[0]; ++i) {
       for (int64_t j = 0; j < tile.shape()[1]; ++j) {
-        l[static_cast<size_t>((row + i) * n + column + j)] =
-            tile.span<double>()[static_cast<size_t>(i * tile.shape()[1] + j)];
+        l[(row + i) * n + column + j] =
+            tile.span<double>()[i * tile.shape()[1] + j];
       }
     }
   }
@@ -104,7 +104,7 @@ TEST(Cholesky, UpdatesInPlace) {
 
 TEST(Cholesky, NamesTileAndPivotOfAnIndefiniteMatrix) {
   std::vector<Value> tiles = Tiles(64, 16);
-  Value& tile = tiles[static_cast<size_t>(TileOffset(2, 2))];
+  Value& tile = tiles[TileOffset(2, 2)];
   tile.mutable_span<double>()[5 * 16 + 5] = -1;
   const Factor factor = FactorOf(std::move(tiles), 4, 2);
   EXPECT_EQ(factor.status.code(), absl::StatusCode::kInvalidArgument);

@@ -20,7 +20,7 @@ void ExpectRightSums() {
   std::vector<double> a(kN * kN);
   std::vector<double> c(kN * kN, 1.0);
   for (int64_t i = 0; i < kN * kN; ++i) {
-    a[static_cast<size_t>(i)] = static_cast<double>(i % 11);
+    a[i] = static_cast<double>(i % 11);
   }
   const blas::Matrix whole{a.data(), kN};
   blas::ProductTransposed({kN, kN, kN}, -1, whole, whole, 1, {c.data(), kN});
@@ -28,7 +28,7 @@ void ExpectRightSums() {
     for (int64_t j = 0; j < kN; ++j) {
       double want = 1;
       for (int64_t k = 0; k < kN; ++k) want -= whole(i, k) * whole(j, k);
-      ASSERT_EQ(c[static_cast<size_t>(i * kN + j)], want);
+      ASSERT_EQ(c[i * kN + j], want);
     }
   }
 }

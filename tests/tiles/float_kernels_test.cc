@@ -74,7 +74,7 @@ TEST_F(FloatKernelsTest, AreThoseOverDoublesRounded) {
   Rng rng(7);
   Value exchanges = Value::Allocate(ElementType::kInt64, {kN});
   for (int64_t q = 0; q < kN; ++q) {
-    exchanges.mutable_span<int64_t>()[static_cast<size_t>(q)] = kN - 1;
+    exchanges.mutable_span<int64_t>()[q] = kN - 1;
   }
   for (const std::string& name : registry_.Names()) {
     SCOPED_TRACE(name);
@@ -86,7 +86,7 @@ TEST_F(FloatKernelsTest, AreThoseOverDoublesRounded) {
     std::vector<Value> floats;
     std::vector<Value> doubles;
     for (int i = 0; i < kernel.in_count; ++i) {
-      if (kernel.elements[static_cast<size_t>(i)] == ElementType::kInt64) {
+      if (kernel.elements[i] == ElementType::kInt64) {
         floats.push_back(exchanges);
         doubles.push_back(exchanges);
         continue;

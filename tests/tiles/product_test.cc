@@ -66,8 +66,7 @@ void ExpectRight(const blas::Extents& extents, const Case& one,
     for (int64_t q = 0; q < k; ++q) {
       if ((one.zeros == blas::Zeros::kAboveDiagonal && q > i) ||
           (one.zeros == blas::Zeros::kBelowDiagonal && q < i)) {
-        in_a[static_cast<size_t>(&a.data[i * a.row_step + q * a.column_step] -
-                                 in_a.data())] = 0;
+        in_a[&a.data[i * a.row_step + q * a.column_step] - in_a.data()] = 0;
       }
     }
   }
@@ -83,7 +82,7 @@ void ExpectRight(const blas::Extents& extents, const Case& one,
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       if (one.is_lower && j > i) continue;
-      double& element = want[static_cast<size_t>(i * (n + kMargin) + j)];
+      double& element = want[i * (n + kMargin) + j];
       if (!one.adds) element = 0;
       for (int64_t q = 0; q < k; ++q) element -= 2 * a(i, q) * b(q, j);
     }
@@ -159,7 +158,7 @@ TEST_P(Product, HasOneResultForAnElementAtAnyPlace) {
       Multiply({1, 1, 50},
                {.a = {a.data() + i * 50, 50, 1}, .b = {b.data() + j, 40, 1}},
                {&one, 1}, *GetParam());
-      EXPECT_EQ(one, all[static_cast<size_t>(i * 40 + j)]) << i << " " << j;
+      EXPECT_EQ(one, all[i * 40 + j]) << i << " " << j;
     }
   }
 }

@@ -38,13 +38,13 @@ Factors FactorsOf(int64_t m, int64_t n, std::vector<double> a) {
   EXPECT_FALSE(FactorQr(m, n, v, {t.data(), n}).has_value());
   Factors out;
   out.q.assign(static_cast<size_t>(m * m), 0);
-  for (int64_t i = 0; i < m; ++i) out.q[static_cast<size_t>(i * m + i)] = 1;
+  for (int64_t i = 0; i < m; ++i) out.q[i * m + i] = 1;
   ApplyReflectors(Reflect::kForward, {m, m, n}, v, {t.data(), n},
                   {out.q.data(), m});
   out.r.assign(static_cast<size_t>(m * n), 0);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = i; j < n; ++j) {
-      out.r[static_cast<size_t>(i * n + j)] = v(i, j);
+      out.r[i * n + j] = v(i, j);
     }
   }
   return out;
@@ -58,10 +58,9 @@ double Distance(const blas::Extents& extents, const std::vector<double>& left,
   double worst = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      double rest = -expected[static_cast<size_t>(i * n + j)];
+      double rest = -expected[i * n + j];
       for (int64_t p = 0; p < k; ++p) {
-        rest += left[static_cast<size_t>(i * k + p)] *
-                right[static_cast<size_t>(p * n + j)];
+        rest += left[i * k + p] * right[p * n + j];
       }
       worst = std::max(worst, std::abs(rest));
     }
@@ -84,10 +83,9 @@ TEST(Reflectors, MakeAnOrthogonalFactor) {
       std::vector<double> one(static_cast<size_t>(m * m), 0);
       std::vector<double> transposed = one;
       for (int64_t i = 0; i < m; ++i) {
-        one[static_cast<size_t>(i * m + i)] = 1;
+        one[i * m + i] = 1;
         for (int64_t j = 0; j < m; ++j) {
-          transposed[static_cast<size_t>(i * m + j)] =
-              f.q[static_cast<size_t>(j * m + i)];
+          transposed[i * m + j] = f.q[j * m + i];
         }
       }
       EXPECT_LT(Distance({m, m, m}, transposed, f.q, one), limit);
@@ -160,7 +158,7 @@ TEST(Reflectors, NameTheColumnThatIsTooLong) {
     std::vector<double> a = Random(4, 60 * 40, 1);
     std::vector<double> t(40 * 40);
     for (int64_t i = 0; i < 60; ++i) {
-      a[static_cast<size_t>(i * 40 + bad)] = kLargest;
+      a[i * 40 + bad] = kLargest;
     }
     const auto failed = FactorQr(60, 40, {a.data(), 40}, {t.data(), 40});
     ASSERT_TRUE(failed.has_value()) << bad;
@@ -175,7 +173,7 @@ TEST(Reflectors, NameTheColumnThatIsNotFinite) {
     for (const int64_t bad : {0, 7, 8, 39}) {
       std::vector<double> a = Random(4, 60 * 40, 1);
       std::vector<double> t(40 * 40);
-      a[static_cast<size_t>(50 * 40 + bad)] = x;
+      a[50 * 40 + bad] = x;
       const auto failed = FactorQr(60, 40, {a.data(), 40}, {t.data(), 40});
       ASSERT_TRUE(failed.has_value());
       EXPECT_EQ(failed->column, bad);

@@ -39,7 +39,7 @@ StripStep StepOf(Rng& rng, int64_t column) {
 
 void TakeStep(const StripStep& step, Row& row) {
   if (step.column < 0) return;
-  double& element = row[static_cast<size_t>(step.column)];
+  double& element = row[step.column];
   element *= step.scale;
   for (size_t c = static_cast<size_t>(step.column) + 1; c < kStrip; ++c) {
     row[c] -= element * step.weights[c];
@@ -57,7 +57,7 @@ TEST_P(Strip, IsReflected) {
       Row sums{};
       for (size_t i = 0; i < m; ++i) {
         TakeStep(step, want[i]);
-        const double next = want[i][static_cast<size_t>(column + 1)];
+        const double next = want[i][column + 1];
         for (size_t c = 0; c < kStrip; ++c) sums[c] += next * want[i][c];
       }
       Row found{};
@@ -80,7 +80,7 @@ TEST_P(Strip, IsEliminated) {
       StripPivot pivot;
       for (size_t i = 0; i < m; ++i) {
         TakeStep(step, want[i]);
-        const double size = std::abs(want[i][static_cast<size_t>(column + 1)]);
+        const double size = std::abs(want[i][column + 1]);
         if (size <= pivot.magnitude) continue;
         pivot.magnitude = size;
         pivot.row = static_cast<int64_t>(i);

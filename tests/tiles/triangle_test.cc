@@ -52,7 +52,7 @@ TEST_P(Triangle, SolvesFromTheRight) {
       double worst = 0;
       for (int64_t r = 0; r < m; ++r) {
         for (int64_t j = 0; j < n; ++j) {
-          double rest = b[static_cast<size_t>(r * n + j)];
+          double rest = b[r * n + j];
           for (int64_t k = 0; k <= j; ++k) {
             rest -= In(x, n)(r, k) * In(l, n)(j, k);
           }
@@ -81,7 +81,7 @@ TEST_P(Triangle, SolvesFromTheLeft) {
       double worst = 0;
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t c = 0; c < n; ++c) {
-          double rest = b[static_cast<size_t>(i * n + c)];
+          double rest = b[i * n + c];
           for (int64_t k = 0; k < i; ++k)
             rest -= In(l, m)(i, k) * In(x, n)(k, c);
           rest -= (diagonal == Diagonal::kUnit ? 1 : 3) * In(x, n)(i, c);

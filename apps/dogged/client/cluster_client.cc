@@ -295,7 +295,7 @@ absl::Status ClusterClient::GiveChunks(absl::string_view body) {
   if (wanted.job != record_.job()) return absl::OkStatus();
   for (const ChunkId& id : wanted.chunks) {
     if (id.input < 0 || id.input >= std::ssize(inputs_)) continue;
-    const JobInput& input = inputs_[static_cast<size_t>(id.input)];
+    const JobInput& input = inputs_[id.input];
     if (id.index < 0 || id.index >= std::ssize(input.chunks)) continue;
     const std::string part =
         ChunkPart{.job = wanted.job, .chunk = id}.EncodeWith(input);

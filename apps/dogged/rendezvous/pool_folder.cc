@@ -67,7 +67,7 @@ class PlainFile {
   std::string Read() const {
     std::string text(kEntryBytesMax, '\0');
     const ssize_t size = is_plain_ ? read(fd_, text.data(), text.size()) : 0;
-    text.resize(static_cast<size_t>(std::max<ssize_t>(0, size)));
+    text.resize(std::max<ssize_t>(0, size));
     return text;
   }
   bool Touch() const { return is_plain_ && futimens(fd_, nullptr) == 0; }

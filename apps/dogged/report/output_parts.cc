@@ -49,7 +49,7 @@ struct Chunks {
   IndexVector Kept(const IndexVector& all) const {
     IndexVector out;
     for (int d = 0; d < all.size(); ++d) {
-      if (is_kept[static_cast<size_t>(d)]) out.push_back(all[d]);
+      if (is_kept[d]) out.push_back(all[d]);
     }
     return out;
   }
@@ -170,8 +170,7 @@ Shape ChunkOf(const std::vector<PlacedBlock>& blocks, ElementType type,
 absl::StatusOr<OutputParts> PartsOf(const Output& output,
                                     const Relations& relations) {
   const Program& program = relations.program();
-  const ResultView& view =
-      program.views[static_cast<size_t>(output.labels.view)];
+  const ResultView& view = program.views[output.labels.view];
   const Selection selection = WithNumbers(output, view);
   if (!IsArrayFormat(selection.format)) {
     return absl::FailedPreconditionError(

@@ -112,7 +112,7 @@ absl::Status WriteTurned(const Selection& selection, const SelectionCut& cut,
     const IndexVector place = cut.PlaceOf(piece.first);
     int64_t begin = 0;  // among the elements of one place
     for (int d = 0; d + 1 < place.size(); ++d) {
-      begin = begin * cut.ranges()[static_cast<size_t>(d)].count + place[d];
+      begin = begin * cut.ranges()[d].count + place[d];
     }
     const int64_t run = count / last;
     for (int64_t t = 0; t < last; ++t) {
@@ -214,7 +214,7 @@ absl::Status WriteAnimation(const Series& series, WrittenOutput& written) {
     Widen(scale, range);
     NoteRange(step.value, written);
   }
-  Apng apng(static_cast<int64_t>(times.size()));
+  Apng apng(std::ssize(times));
   for (const int64_t time : times) {
     DOGGED_ASSIGN_OR_RETURN(const Step step, StepAt(series, time));
     DOGGED_ASSIGN_OR_RETURN(
@@ -226,13 +226,12 @@ absl::Status WriteAnimation(const Series& series, WrittenOutput& written) {
   const absl::string_view pieces[] = {bytes};
   DOGGED_RETURN_IF_ERROR(WriteWholeFile(series.selection.path, pieces));
   if (times.size() > 1 && times[1] > times[0] + series.step) {
-    std::fprintf(stderr,
-                 "%s shows %s of %s steps: one in %s from %lld, and the last\n",
-                 series.selection.path.c_str(),
-                 GroupedCount(static_cast<int64_t>(times.size())).c_str(),
-                 GroupedCount(series.Count()).c_str(),
-                 GroupedCount((times[1] - times[0]) / series.step).c_str(),
-                 static_cast<long long>(series.first));
+    std::fprintf(
+        stderr, "%s shows %s of %s steps: one in %s from %lld, and the last\n",
+        series.selection.path.c_str(), GroupedCount(std::ssize(times)).c_str(),
+        GroupedCount(series.Count()).c_str(),
+        GroupedCount((times[1] - times[0]) / series.step).c_str(),
+        static_cast<long long>(series.first));
   }
   return absl::OkStatus();
 }

@@ -36,7 +36,7 @@ bool IsOfNumbers(const KernelSpec& spec) {
 std::optional<PointCost> PointCostOf(const Program& program, int workers) {
   PointCost out;
   for (const TaskClass& c : program.classes) {
-    if (!IsOfNumbers(program.kernels[static_cast<size_t>(c.kernel)])) {
+    if (!IsOfNumbers(program.kernels[c.kernel])) {
       return std::nullopt;
     }
     const auto tasks = static_cast<double>(c.domain.Count());

@@ -24,9 +24,8 @@ namespace {
 int64_t WantedCount(const Program& program) {
   int64_t out = 0;
   for (const ResultView& view : program.views) {
-    const ResultSet& set =
-        program.results[static_cast<size_t>(view.result_set)];
-    if (program.arrays[static_cast<size_t>(set.array)].name == view.array) {
+    const ResultSet& set = program.results[view.result_set];
+    if (program.arrays[set.array].name == view.array) {
       out += set.domain.Count();
       continue;
     }

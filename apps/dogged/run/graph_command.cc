@@ -49,7 +49,7 @@ absl::StatusOr<Label> ParseLabel(const std::string& text,
     out.index.push_back(index);
     at = close + 1;
   }
-  const int32_t rank = program.arrays[static_cast<size_t>(*array)].rank;
+  const int32_t rank = program.arrays[*array].rank;
   if (out.index.size() != rank) {
     return absl::InvalidArgumentError(
         absl::StrCat("--at ", text, ": ", name, " has ", rank,

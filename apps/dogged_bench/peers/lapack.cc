@@ -37,11 +37,11 @@ std::vector<double> LapackMatrix(int64_t n, bool symmetric) {
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t i = symmetric ? j : 0; i < n; ++i) {
       const double x = rng.Unit() - 0.5;
-      a[static_cast<size_t>(j * n + i)] = x;
-      if (symmetric) a[static_cast<size_t>(i * n + j)] = x;
+      a[j * n + i] = x;
+      if (symmetric) a[i * n + j] = x;
     }
     if (symmetric) {
-      a[static_cast<size_t>(j * n + j)] += static_cast<double>(n);
+      a[j * n + j] += static_cast<double>(n);
     }
   }
   return a;

@@ -72,7 +72,7 @@ class Play {
       ports_.resize(std::max(ports_.size(), tree.places.size()));
       children_.emplace_back(tree.parents.size());
       for (size_t i = 1; i < tree.parents.size(); ++i) {
-        children_.back()[static_cast<size_t>(tree.parents[i])].push_back(i);
+        children_.back()[tree.parents[i]].push_back(i);
       }
     }
   }
@@ -120,8 +120,7 @@ class Play {
   };
 
   Port& PortOf(const Piece& piece) {
-    return ports_[static_cast<size_t>(
-        trees_[piece.tree].places[piece.position])];
+    return ports_[trees_[piece.tree].places[piece.position]];
   }
   void Pass(const Piece& piece) {
     Port& port = PortOf(piece);

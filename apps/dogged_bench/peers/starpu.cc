@@ -79,7 +79,7 @@ class Handles {
   Handles(const Handles&) = delete;
   Handles& operator=(const Handles&) = delete;
   starpu_data_handle_t At(int i, int j) const {
-    return handles_[static_cast<size_t>(i * (i + 1) / 2 + j)];
+    return handles_[i * (i + 1) / 2 + j];
   }
 
  private:

@@ -13,9 +13,7 @@ namespace {
 
 // Memory whose pages nobody has touched yet: the threads that compute do.
 using Buffer = std::unique_ptr<double[]>;
-Buffer NewBuffer(int64_t count) {
-  return Buffer(new double[static_cast<size_t>(count)]);
-}
+Buffer NewBuffer(int64_t count) { return Buffer(new double[count]); }
 
 // Points of space, both ends included.
 struct Range3 {

@@ -41,9 +41,9 @@ class Wavefront {
 
   void Run(int64_t i, int64_t j) {
     const int64_t at = i * n_ + j;
-    const double left = j > 0 ? values_[static_cast<size_t>(at - 1)] : 0;
-    const double up = i > 0 ? values_[static_cast<size_t>(at - n_)] : 0;
-    values_[static_cast<size_t>(at)] = 1 + left + up;
+    const double left = j > 0 ? values_[at - 1] : 0;
+    const double up = i > 0 ? values_[at - n_] : 0;
+    values_[at] = 1 + left + up;
     for (const auto& [down, right] : {std::pair{i + 1, j}, {i, j + 1}}) {
       if (down < n_ && right < n_ && IsLastInput(down, right)) {
         group_.run([this, i = down, j = right] { Run(i, j); });
@@ -54,7 +54,7 @@ class Wavefront {
  private:
   bool IsLastInput(int64_t i, int64_t j) {
     const int inputs = (i > 0 ? 1 : 0) + (j > 0 ? 1 : 0);
-    return marks_[static_cast<size_t>(i * n_ + j)].fetch_add(1) + 1 == inputs;
+    return marks_[i * n_ + j].fetch_add(1) + 1 == inputs;
   }
 
   const int64_t n_;

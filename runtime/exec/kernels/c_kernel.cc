@@ -42,7 +42,7 @@ std::vector<CValue> ToC(absl::Span<const CBlock> blocks,
     // Elsewhere on the heap than this vector: its growth moves none.
     extents.emplace_back(block.shape.begin(), block.shape.end());
     out.push_back({.data = block.data,
-                   .rank = static_cast<int64_t>(extents.back().size()),
+                   .rank = std::ssize(extents.back()),
                    .extents = extents.back().data(),
                    .type = TypeNumber(block.type)});
   }

@@ -20,7 +20,7 @@ namespace dogged {
 namespace {
 
 const Array& ArrayOf(const Program& program, int32_t array) {
-  return program.arrays[static_cast<size_t>(array)];
+  return program.arrays[array];
 }
 
 // The expression that gives the version that a task makes first; none if its
@@ -28,7 +28,7 @@ const Array& ArrayOf(const Program& program, int32_t array) {
 const AffineExpr* VersionOf(const Program& program, const TaskClass& c) {
   const Create& create = c.creates.front();
   const int32_t version = ArrayOf(program, create.array).version_index;
-  return version < 0 ? nullptr : &create.map[static_cast<size_t>(version)];
+  return version < 0 ? nullptr : &create.map[version];
 }
 
 int64_t CountOf(const std::vector<Domain>& domains) {
@@ -136,7 +136,7 @@ class TrafficCounter {
       KeyTraffic::Key& added = out_.keys.emplace_back();
       added.key = key;
       for (int i = 0; i < index.size(); ++i) {
-        const int64_t block = array.affinity_block[static_cast<size_t>(i)];
+        const int64_t block = array.affinity_block[i];
         if (block > 0) added.block.push_back(FloorDiv(index[i], block));
       }
     }
@@ -224,7 +224,7 @@ class TrafficCounter {
     std::map<int32_t, int64_t> at_depth;
     for (const int32_t depth : depths) ++at_depth[depth];
     // Tasks of one depth are in one stage.
-    const auto all = static_cast<int64_t>(depths.size());
+    const auto all = std::ssize(depths);
     std::map<int32_t, size_t> stage_of;
     int64_t before = 0;
     for (const auto& [depth, tasks] : at_depth) {

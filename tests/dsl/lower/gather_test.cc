@@ -81,8 +81,8 @@ std::vector<double> SparseByLoops(const std::vector<int64_t>& col, int64_t n,
     for (int64_t i = 0; i < n; ++i) {
       double s = 0;
       for (int64_t j = 0; j < k; ++j) {
-        s += x[static_cast<size_t>(col[static_cast<size_t>(i * k + j)])] *
-             static_cast<double>(1 + j);
+        s +=
+            x[col[static_cast<size_t>(i * k + j)]] * static_cast<double>(1 + j);
       }
       next.push_back(0.125 * s);
     }

@@ -73,8 +73,7 @@ result u(:)(N)
 Value File(const Shape& shape) {
   Value out = Value::Allocate(ElementType::kDouble, shape);
   for (int64_t i = 0; i < out.element_count(); ++i) {
-    out.mutable_span<double>()[static_cast<size_t>(i)] =
-        1.0 / static_cast<double>(i + 3);
+    out.mutable_span<double>()[i] = 1.0 / static_cast<double>(i + 3);
   }
   out.Seal();
   return out;

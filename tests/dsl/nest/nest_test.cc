@@ -717,8 +717,7 @@ TEST(NestTest, DamagedTilesAreRefusedOrWhole) {
   for (uint64_t seed = 1; seed <= 500; ++seed) {
     Rng rng(seed);
     std::string damaged = good;
-    damaged[static_cast<size_t>(rng.Below(std::ssize(damaged)))] =
-        static_cast<char>(rng.Below(256));
+    damaged[rng.Below(std::ssize(damaged))] = static_cast<char>(rng.Below(256));
     const auto body = NestBody::Decode(damaged);
     if (!body.ok()) continue;
     const auto again = NestBody::Decode(body->Encode());

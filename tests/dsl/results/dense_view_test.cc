@@ -62,8 +62,7 @@ void ExpectPieces(const DenseView& dense, const Value& whole, int64_t bytes_max,
         for (int d = 0; d < piece.first.size(); ++d) {
           at = at * dense.shape()[d] + piece.first[d];
         }
-        EXPECT_EQ(at * ElementBytes(whole.type()),
-                  static_cast<int64_t>(all.size()));
+        EXPECT_EQ(at * ElementBytes(whole.type()), std::ssize(all));
         absl::StrAppend(&all, piece.value.view());
         return absl::OkStatus();
       });
@@ -147,7 +146,7 @@ TEST(DenseView, PiecesAreOfWholeTiles) {
   EXPECT_EQ(lookup.TakeCount(), 0);
   const auto whole = dense->Assemble(lookup);
   const int64_t tiles = lookup.TakeCount();
-  EXPECT_EQ(tiles, static_cast<int64_t>(results.values.size()));
+  EXPECT_EQ(tiles, std::ssize(results.values));
   EXPECT_EQ(tiles, 9);
   const int64_t row = 34 * 8;
   ExpectPieces(*dense, *whole, view.extent[0] * row, lookup);

@@ -68,7 +68,7 @@ std::vector<double> ValuesOf(const std::string& text,
   options.selections = {selection};
   const SerialOutcome out = MustRun(text, options);
   const Outcome found = Select(text, {selection});
-  const Value& value = out.values[static_cast<size_t>(found.labels[0].view)];
+  const Value& value = out.values[found.labels[0].view];
   return {value.span<double>().begin(), value.span<double>().end()};
 }
 
@@ -216,8 +216,7 @@ TEST(Selection, FilesAreOfTheirResults) {
   EXPECT_EQ(file.place, "test.dog:25:8");
   EXPECT_THAT(file.labels.lower, ElementsAre(2, 4));
   EXPECT_THAT(file.labels.upper, ElementsAre(4, 4));
-  const ResultView& view =
-      out.job.program.views[static_cast<size_t>(file.labels.view)];
+  const ResultView& view = out.job.program.views[file.labels.view];
   EXPECT_THAT(view.lower, ElementsAre(2, 4));
   const size_t name = text.find("out/u.npy");
   text.replace(name, 9, "another.png");
