@@ -91,8 +91,9 @@ def sim(program: Program, inputs: Optional[Mapping[str, Any]] = None, *,
     if failure is None:
         return result
     seed = failure["seed"]
-    given = {"agents": agents, "replicas": replicas,
-             "search_only": search_only, "claims": claims, **faults}
+    given: Dict[str, float] = {
+        "agents": agents, "replicas": replicas,
+        "search_only": search_only, "claims": claims, **faults}
     call = "".join(f", {name}={value!r}" for name, value in given.items())
     replay = (f"dogged.sim(program{', inputs' if inputs else ''}, "
               f"seeds=[{seed}]{call})")
