@@ -24,7 +24,9 @@ enum class ReduceKind : uint8_t {
 inline std::vector<std::string> ReduceNames() {
   return {"sum", "min", "max", "norm2", "normmax"};
 }
-inline std::string ReduceName(ReduceKind kind) { return ReduceNames()[kind]; }
+inline std::string ReduceName(ReduceKind kind) {
+  return ReduceNames()[static_cast<size_t>(kind)];
+}
 inline std::optional<ReduceKind> FindReduceKind(absl::string_view name) {
   const std::vector<std::string> names = ReduceNames();
   for (size_t i = 0; i < names.size(); ++i) {

@@ -309,7 +309,12 @@ class RocksDbEngine : public Engine {
         lock.unlock();
         const absl::Time begin = clock_.Now();
         if (flush_is_due) Flush();
-        for (EngineRequest& request : batch) Serve(request);
+        for (EngineRequest& request : batch) {
+          // An erasure makes space for what is put behind it.
+          if (request.kind == EngineRequest::Kind::kPut) FreeSpace();
+          Serve(request);
+        }
+        FreeSpace();
         batch.clear();
         busy_nanoseconds_ += absl::ToInt64Nanoseconds(clock_.Now() - begin);
         lock.lock();
@@ -350,8 +355,8 @@ class RocksDbEngine : public Engine {
         }
         break;
       case EngineRequest::Kind::kErasePrefix:
-        ErasePrefix(request.key, reply);
-        break;
+        ErasePrefix(request.key, std::move(reply));
+        return;  // the reply follows from FreeSpace()
       case EngineRequest::Kind::kScan:
         Scan(request, reply);
         break;
@@ -394,49 +399,70 @@ class RocksDbEngine : public Engine {
     }
     unflushed_.clear();
     unflushed_bytes_ = 0;
-    if (status.ok()) ChooseCollection();
+    if (status.ok()) (void)ChooseCollection();
   }
 
   // A file is deleted once all its values are dead. Live values are moved only
   // where dead ones are more than half, so no more bytes are moved than were
-  // written.
-  void ChooseCollection() {
+  // written. Whether they are to be.
+  bool ChooseCollection() {
     uint64_t all = 0;
     uint64_t dead = 0;
     (void)database_->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileSize,
                                     &all);
     (void)database_->GetIntProperty(
         rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &dead);
-    Collect(dead > std::max(all / 2, kDeadBytesMin));
-  }
-
-  // Whether compaction moves live values out of files with dead ones.
-  void Collect(bool must_collect) {
-    if (must_collect == collects_) return;
+    const bool must_collect = dead > std::max(all / 2, kDeadBytesMin);
+    if (must_collect == collects_) return collects_;
     const rocksdb::Status set = database_->SetOptions(
         {{"blob_garbage_collection_age_cutoff", must_collect ? "1.0" : "0.0"}});
     if (set.ok()) collects_ = must_collect;
+    return collects_;
   }
 
-  void ErasePrefix(const std::string& prefix, EngineReply& reply) {
+  void ErasePrefix(const std::string& prefix, EngineReply reply) {
     // An erasure makes space, so it must not fail for writes that do not fit.
     if (!unflushed_.empty()) Flush();
     if (database_ == nullptr) reply.status = Recover();
-    if (!reply.status.ok()) return;
-    const std::string end = AfterPrefix(prefix);
-    const rocksdb::Slice from = ToSlice(prefix);
-    const rocksdb::Slice to = ToSlice(end);
-    rocksdb::Status status = database_->DeleteRange(
-        write_options_, database_->DefaultColumnFamily(), from, to);
-    // The space is wanted back, not only the keys gone.
-    if (status.ok()) {
-      rocksdb::CompactRangeOptions compact;
-      compact.bottommost_level_compaction =
-          rocksdb::BottommostLevelCompaction::kForce;
-      Collect(true);
-      status = database_->CompactRange(compact, &from, &to);
+    if (reply.status.ok()) {
+      const std::string end = AfterPrefix(prefix);
+      const rocksdb::Status status = database_->DeleteRange(
+          write_options_, database_->DefaultColumnFamily(), ToSlice(prefix),
+          ToSlice(end));
+      if (!status.ok()) reply.status = WriteError(status);
+      if (erased_to_.empty()) erased_from_ = prefix;
+      erased_from_ = std::min(erased_from_, prefix);
+      erased_to_ = std::max(erased_to_, end);
     }
-    if (!status.ok()) reply.status = WriteError(status);
+    erasures_.push_back(std::move(reply));
+  }
+
+  // The space of what was erased is wanted back, not only the keys gone: for
+  // all erasures that come together at once, as each rewrites the keys of
+  // others. The values of others stay where they are, unless most are dead.
+  void FreeSpace() {
+    if (erasures_.empty()) return;
+    absl::Status error;
+    if (database_ != nullptr && !erased_to_.empty()) {
+      rocksdb::Status status = Compact();
+      if (status.ok() && ChooseCollection()) status = Compact();
+      if (!status.ok()) error = WriteError(status);
+    }
+    erased_to_.clear();
+    for (EngineReply& reply : erasures_) {
+      if (reply.status.ok()) reply.status = error;
+      Reply(std::move(reply));
+    }
+    erasures_.clear();
+  }
+
+  rocksdb::Status Compact() {
+    rocksdb::CompactRangeOptions compact;
+    compact.bottommost_level_compaction =
+        rocksdb::BottommostLevelCompaction::kForce;
+    const rocksdb::Slice from = ToSlice(erased_from_);
+    const rocksdb::Slice to = ToSlice(erased_to_);
+    return database_->CompactRange(compact, &from, &to);
   }
 
   void Scan(const EngineRequest& request, EngineReply& reply) {
@@ -472,7 +498,11 @@ class RocksDbEngine : public Engine {
   std::vector<EngineReply> unflushed_;  // written, not yet durable
   int64_t unflushed_bytes_ = 0;
   absl::Time flush_deadline_;
-  bool collects_ = false;
+  bool collects_ =
+      false;  // compaction moves values out of files with dead ones
+  std::vector<EngineReply> erasures_;  // done, their space not freed yet
+  std::string erased_from_;            // their first key
+  std::string erased_to_;              // the one behind the last; empty: none
 
   std::atomic<int64_t> busy_nanoseconds_ = 0;
 

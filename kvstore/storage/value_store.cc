@@ -142,6 +142,7 @@ uint64_t ValueStore::Submit(EngineRequest request, const Digest& job,
 uint64_t ValueStore::Write(const Digest& job, const Label& label,
                            const Value& value) {
   const std::string key = KeyOf(job, label);
+  written_jobs_.insert(job);
   return Submit({.kind = EngineRequest::Kind::kPut,
                  .key = key,
                  .value = EncodeRecordHead(key, value),
@@ -160,6 +161,9 @@ void ValueStore::Erase(const Digest& job, const Label& label) {
 }
 
 void ValueStore::EraseJob(const Digest& job) {
+  const bool was_written = written_jobs_.erase(job) > 0;
+  if (!was_written && !reads_jobs_ && !stored_jobs_.contains(job)) return;
+  if (reads_jobs_) erased_jobs_.insert(job);
   Submit({.kind = EngineRequest::Kind::kErasePrefix, .key = PrefixOf(job)}, job,
          {});
   Submit({.kind = EngineRequest::Kind::kErase, .key = JobKeyOf(job)}, job, {});
@@ -175,6 +179,7 @@ void ValueStore::NoteJob(const StoredJob& job) {
 }
 
 void ValueStore::ScanJobs() {
+  reads_jobs_ = true;
   Submit({.kind = EngineRequest::Kind::kScan,
           .key = std::string(kJobsPrefix),
           .bytes_max = kScanPageBytes},
@@ -184,9 +189,15 @@ void ValueStore::ScanJobs() {
 void ValueStore::NoteJobs(const EngineReply& reply) {
   for (const auto& [key, record] : reply.found) {
     const std::optional<StoredJob> job = DecodeJob(record.view());
-    if (job.has_value()) stored_jobs_.try_emplace(job->hash, *job);
+    if (!job.has_value() || erased_jobs_.contains(job->hash)) continue;
+    stored_jobs_.try_emplace(job->hash, *job);
   }
-  if (!reply.more || reply.found.empty()) return;
+  if (reply.kind != EngineRequest::Kind::kScan) return;
+  if (!reply.more || reply.found.empty()) {
+    reads_jobs_ = false;
+    erased_jobs_.clear();
+    return;
+  }
   Submit({.kind = EngineRequest::Kind::kScan,
           .key = std::string(kJobsPrefix),
           .after = reply.found.back().first,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "kvstore/storage/engine.h"
 #include "runtime/base/hash.h"
@@ -60,6 +61,8 @@ class ValueStore {
   void Erase(const Digest& job, const Label& label);
   // All that is there of a job: kFound for each value, then kScanned.
   void Scan(const Digest& job);
+  // Does nothing where nothing of the job can be there: an erasure has its
+  // cost, and agents hear of the end of a job again and again.
   void EraseJob(const Digest& job);
   // Notes that values of a job are going to be there, on disk too.
   void NoteJob(const StoredJob& job);
@@ -96,6 +99,9 @@ class ValueStore {
   uint64_t next_ticket_ = 1;
   int64_t writing_bytes_ = 0;
   absl::flat_hash_map<Digest, StoredJob> stored_jobs_;
+  absl::flat_hash_set<Digest> written_jobs_;  // since the last erasure of each
+  bool reads_jobs_ = false;  // stored_jobs_ may lack some that are there
+  absl::flat_hash_set<Digest> erased_jobs_;  // meanwhile
   std::vector<EngineReply> replies_;
   std::vector<EngineReply> others_;
 };

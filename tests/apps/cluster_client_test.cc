@@ -171,6 +171,60 @@ TEST(ClusterClient, GoesOnElsewhereIfOthersHoldItsSilentContactForDead) {
   EXPECT_THAT(agents.submitted_to, ElementsAre("a", "b"));
 }
 
+// Answers each wish for results that it has no part in the job yet.
+class LateCaller : public ControlCaller {
+ public:
+  struct Log {
+    int64_t wishes = 0;
+    absl::Duration waited;
+  };
+  explicit LateCaller(Log& log) : log_(log) {}
+
+  absl::Status Send(uint8_t, absl::string_view, absl::Duration) override {
+    ++log_.wishes;
+    has_answer_ = true;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<ControlFrame> Receive(absl::Duration timeout) override {
+    if (std::exchange(has_answer_, false)) {
+      return ControlFrame{
+          static_cast<uint8_t>(ControlType::kError),
+          EncodeError(absl::UnavailableError("not running here yet"))};
+    }
+    log_.waited += timeout;
+    return absl::DeadlineExceededError("no more");
+  }
+  absl::StatusOr<ControlFrame> Call(uint8_t, absl::string_view,
+                                    absl::Duration) override {
+    return ControlFrame{static_cast<uint8_t>(ControlType::kSubmitted), {}};
+  }
+
+ private:
+  Log& log_;
+  bool has_answer_ = false;
+};
+
+// Thousands of wishes a second had an agent do nothing but answer them.
+TEST(ClusterClient, AsksAnAgentThatHasNothingYetOnceACall) {
+  const Program program = WideRelease(1);
+  const Relations relations(program);
+  LateCaller::Log log;
+  const auto client = ClusterClient::Connect(
+      {"a"}, {.connect = [&log](absl::string_view, absl::Duration) {
+        return std::make_unique<LateCaller>(log);
+      }});
+  ASSERT_TRUE(client.ok()) << client.status();
+  ASSERT_TRUE(
+      (*client)
+          ->Submit({.program = program}, SubmissionId(1), {}, relations, 0)
+          .ok());
+  for (int64_t call = 1; call <= 3; ++call) {
+    ASSERT_TRUE((*client)->Collect(absl::Seconds(1)).ok());
+    EXPECT_EQ(log.wishes, call);
+    EXPECT_GT(log.waited, call * absl::Milliseconds(900));
+  }
+}
+
 TEST(ClusterClient, GivesItsJobToOneThatAnswers) {
   const Program program = WideRelease(1);
   const Relations relations(program);

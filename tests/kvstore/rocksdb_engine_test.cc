@@ -292,7 +292,7 @@ void PutTogether(RealEngine& real, const std::vector<std::string>& keys) {
   for (const EngineReply& reply : replies) EXPECT_TRUE(reply.status.ok());
 }
 
-// RocksDB finds it out as it moves values, and then writes nothing more.
+// RocksDB finds it out as it moves keys, and then writes nothing more.
 TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
   TemporaryFolder folder;
   CheckInAProcess([&] {
@@ -301,7 +301,7 @@ TEST(RocksDbEngine, SaysWhatTurnsOutToBeDamaged) {
       PutTogether(real, {absl::StrCat("a", i), absl::StrCat("b", i)});
     }
   });
-  Damage(folder / "db/values", ".blob", 10000);
+  Damage(folder / "db/values", ".sst", 10);
   MarkRecomputing(folder / "db", [](PatientEngine& patient) {
     EXPECT_THAT(damage_words, IsEmpty());
     (void)patient.ErasePrefix("b");
@@ -334,6 +334,35 @@ TEST(RocksDbEngine, SaysThatADirectoryIsDamaged) {
   Damage(folder / "db/values", "MANIFEST", 10);
   ExpectRefused(folder / "db", absl::StatusCode::kDataLoss,
                 AllOf(HasSubstr("is damaged"), HasSubstr("empty it")));
+}
+
+std::set<std::string> BlobFiles(const std::filesystem::path& folder) {
+  std::set<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".blob") {
+      out.insert(entry.path().filename().string());
+    }
+  }
+  return out;
+}
+
+// An erasure that rewrote what others have would cost as much as all of that,
+// for each job that ends.
+TEST(RocksDbEngine, AnErasureLeavesTheValuesOfOthersWhereTheyAre) {
+  TemporaryFolder folder;
+  CheckInAProcess([&] {
+    RealEngine real(folder / "db");
+    PutTogether(real, {"a1", "a2"});
+    PutTogether(real, {"c1", "c2"});
+    const std::set<std::string> others = BlobFiles(folder / "db/values");
+    PutTogether(real, {"b1", "b2"});
+    EXPECT_GT(BlobFiles(folder / "db/values").size(), others.size());
+    PatientEngine patient = real.Patient();
+    ASSERT_TRUE(patient.ErasePrefix("b").status.ok());
+    EXPECT_EQ(BlobFiles(folder / "db/values"), others);
+    EXPECT_EQ(patient.Get("a2").value.view(), ValueOf(1));
+    EXPECT_EQ(patient.Get("b1").status.code(), absl::StatusCode::kNotFound);
+  });
 }
 
 // Erased keys leave no bytes behind.

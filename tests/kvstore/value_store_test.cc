@@ -173,5 +173,36 @@ TEST_F(ValueStoreTest, ErasesAJobAndNoOther) {
   EXPECT_THAT(Kinds(), testing::ElementsAre(Kind::kLost, Kind::kLoaded));
 }
 
+// A client that asks again and again for a job that is gone made an agent's
+// disk write 32 MB/s for ever.
+TEST_F(ValueStoreTest, ErasesAJobOnce) {
+  store_->Write(kJob, kLabel, Value::Scalar(7));
+  store_->EraseJob(kJob);
+  Settle();
+  store_->EraseJob(kJob);
+  store_->EraseJob(kOtherJob);
+  EXPECT_FALSE(queue_.RunNext());
+  store_->Write(kJob, kLabel, Value::Scalar(7));
+  store_->EraseJob(kJob);
+  store_->Scan(kJob);
+  EXPECT_THAT(Kinds(), testing::ElementsAre(Kind::kScanned, Kind::kWritten));
+}
+
+TEST_F(ValueStoreTest, ErasesAJobOfAnEarlierAgent) {
+  for (const bool has_read : {false, true}) {
+    store_->NoteJob({.hash = kJob});
+    store_->Write(kJob, kLabel, Value::Scalar(7));
+    Settle();
+    Restart();
+    store_->ScanJobs();
+    if (has_read) Settle();
+    store_->EraseJob(kJob);
+    store_->Scan(kJob);
+    EXPECT_THAT(Kinds(), testing::ElementsAre(Kind::kScanned)) << has_read;
+    store_->EraseJob(kJob);
+    EXPECT_FALSE(queue_.RunNext());
+  }
+}
+
 }  // namespace
 }  // namespace dogged

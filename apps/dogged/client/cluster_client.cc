@@ -352,6 +352,12 @@ absl::Status ClusterClient::CollectOrThrow(absl::Duration patience) {
         status.code() == absl::StatusCode::kFailedPrecondition) {
       return status;
     }
+    // An agent that answers, and has nothing yet, is not asked at once again.
+    if (frame.ok() && absl::IsUnavailable(status)) {
+      is_contact_lost_ = true;
+      (void)contact_->Receive(deadline - clock_.Now());
+      return absl::OkStatus();
+    }
     if (!status.ok()) DOGGED_RETURN_IF_ERROR(FailOver(status));
   }
   return absl::OkStatus();
