@@ -446,6 +446,7 @@ absl::StatusOr<TilePlan> Recognizer::Run() {
     DOGGED_RETURN_IF_ERROR(Normalize(point_class));
   }
   WidenMasked(normals_);
+  SplitMasked(plan_, normals_);
   for (Normal& normal : normals_) MakePieceCode(plan_, normal);
   FindMakers(plan_, normals_);
   DOGGED_RETURN_IF_ERROR(Sort());

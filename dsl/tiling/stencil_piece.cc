@@ -9,6 +9,87 @@
 namespace dogged::dsl {
 namespace {
 
+// Boxes that one piece becomes, at most: more are dearer than their mask.
+constexpr size_t kBoxesMax = 32;
+
+using Conjunction = std::vector<Constraint>;
+
+// `all` with bounds from one side each; none if one of them is no bound of a
+// single coordinate.
+std::optional<Conjunction> BoxOf(const Conjunction& all) {
+  Conjunction out;
+  for (const Constraint& one : all) {
+    const auto& factors = one.expr.coefficients;
+    const bool is_bound = std::count_if(factors.begin(), factors.end(),
+                                        [](int64_t f) { return f != 0; }) == 1;
+    if (!is_bound || one.kind == Constraint::Kind::kDivisible) return {};
+    out.push_back({.expr = one.expr});
+    if (one.kind == Constraint::Kind::kZero) {
+      out.push_back({.expr = one.expr * -1});
+    }
+  }
+  return out;
+}
+
+// `hull` where also `expr` >= 0, which is of one coordinate.
+void Bound(const AffineExpr& expr, Box& hull) {
+  for (int c = 0; c < hull.size(); ++c) {
+    const int64_t factor = expr.coefficients[c];
+    if (factor > 0) {
+      hull.lower[c] = std::max(hull.lower[c], CeilDiv(-expr.constant, factor));
+    } else if (factor < 0) {
+      hull.upper[c] = std::min(hull.upper[c], FloorDiv(expr.constant, -factor));
+    }
+  }
+}
+
+bool IsEmptyIn(Box hull, const Conjunction& box) {
+  for (const Constraint& constraint : box) Bound(constraint.expr, hull);
+  return hull.IsEmpty();
+}
+
+// The points of a box outside of `other`, as disjoint boxes that have points in
+// `hull`.
+void AddOutside(const Box& hull, const Conjunction& box,
+                const Conjunction& other, std::vector<Conjunction>& out) {
+  Conjunction rest = box;
+  for (const Constraint& constraint : other) {
+    Conjunction part = rest;
+    part.push_back({.expr = constraint.expr * -1 - AffineExpr::Constant(1)});
+    if (!IsEmptyIn(hull, part)) out.push_back(std::move(part));
+    rest.push_back(constraint);
+  }
+}
+
+// The points of `guard`, a union of boxes, in `hull` as disjoint boxes; none if
+// it is no such union, or there would be too many.
+std::vector<Conjunction> DisjointBoxes(const Box& hull, const Guard& guard) {
+  std::vector<Conjunction> wanted;
+  for (const Conjunction& all : guard.any_of) {
+    const std::optional<Conjunction> box = BoxOf(all);
+    if (!box.has_value()) return {};
+    if (!IsEmptyIn(hull, *box)) wanted.push_back(*box);
+  }
+  // The larger boxes stay whole.
+  std::stable_sort(
+      wanted.begin(), wanted.end(),
+      [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<Conjunction> out;
+  for (size_t w = 0; w < wanted.size(); ++w) {
+    std::vector<Conjunction> left = {wanted[w]};
+    for (size_t before = 0; before < w; ++before) {
+      std::vector<Conjunction> outside;
+      for (const Conjunction& part : left) {
+        AddOutside(hull, part, wanted[before], outside);
+      }
+      left = std::move(outside);
+      if (out.size() + left.size() > kBoxesMax) return {};
+    }
+    out.insert(out.end(), left.begin(), left.end());
+  }
+  return out;
+}
+
 // How an address moves along the innermost coordinate.
 Step StepOf(const std::vector<int32_t>& coordinates, int32_t innermost) {
   if (!coordinates.empty() && coordinates.back() == innermost) {
@@ -126,22 +207,10 @@ void FindHull(const TilePlan& plan, Normal& normal) {
     normal.hull.upper[field.dims[e] + 1] = field.box.upper[static_cast<int>(e)];
   }
   for (const AffineExpr& expr : normal.piece.at_least) {
-    int only = -1;
-    int count = 0;
-    for (int c = 0; c <= dims; ++c) {
-      if (expr.coefficients[c] == 0) continue;
-      only = c;
-      ++count;
-    }
-    if (count != 1) continue;
-    const int64_t factor = expr.coefficients[only];
-    if (factor > 0) {
-      normal.hull.lower[only] =
-          std::max(normal.hull.lower[only], CeilDiv(-expr.constant, factor));
-    } else {
-      normal.hull.upper[only] =
-          std::min(normal.hull.upper[only], FloorDiv(expr.constant, -factor));
-    }
+    const int count = static_cast<int>(
+        std::count_if(expr.coefficients.begin(), expr.coefficients.end(),
+                      [](int64_t factor) { return factor != 0; }));
+    if (count == 1) Bound(expr, normal.hull);
   }
 }
 
@@ -166,6 +235,29 @@ void WidenMasked(std::vector<Normal>& normals) {
         });
     if (is_alone) normal.mask = Guard();
   }
+}
+
+void SplitMasked(const TilePlan& plan, std::vector<Normal>& normals) {
+  std::vector<Normal> out;
+  for (Normal& normal : normals) {
+    std::vector<Conjunction> boxes;
+    if (!plan.IsGathered(normal.piece))
+      boxes = DisjointBoxes(normal.hull, normal.mask);
+    if (boxes.empty()) {
+      out.push_back(std::move(normal));
+      continue;
+    }
+    for (const Conjunction& box : boxes) {
+      Normal part = normal;
+      part.mask = Guard();
+      for (const Constraint& constraint : box) {
+        part.piece.at_least.push_back(constraint.expr);
+        Bound(constraint.expr, part.hull);
+      }
+      out.push_back(std::move(part));
+    }
+  }
+  normals = std::move(out);
 }
 
 void FindMakers(const TilePlan& plan, std::vector<Normal>& normals) {

@@ -34,6 +34,11 @@ void FindHull(const TilePlan& plan, Normal& normal);
 // piece may do so that reads nothing and has its hull to itself.
 void WidenMasked(std::vector<Normal>& normals);
 
+// Splits pieces that are the points around a box, of a formula that holds
+// wherever no task creates, into boxes: through the inside of that box goes no
+// loop then.
+void SplitMasked(const TilePlan& plan, std::vector<Normal>& normals);
+
 // Fills in makers and is_inward of all pieces; maker m is normals[m].
 void FindMakers(const TilePlan& plan, std::vector<Normal>& normals);
 

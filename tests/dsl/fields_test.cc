@@ -8,7 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "dsl/ir/tile_bodies.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/base/random.h"
 #include "tests/dsl/compile_tools.h"
 #include "tests/dsl/field_program.h"
 #include "tests/sim/serial.h"
@@ -174,6 +177,60 @@ TEST(Fields, RandomProgramsMeanWhatTheySay) {
   }
   std::printf("%d programs, %d of them in tiles; %d more have NaNs\n",
               tally.run, tally.in_tiles, tally.with_nan);
+}
+
+// A formula that holds wherever no task creates: the start and all edges of a
+// box, which is not at the edges of the array either.
+TEST(Fields, AFormulaAroundABoxGoesThroughNoneOfItsPoints) {
+  const auto [first, last] = SeedRange(12);
+  for (int64_t seed = first; seed <= last; ++seed) {
+    Rng rng(static_cast<uint64_t>(seed));
+    const int64_t space = 1 + rng.Below(3);
+    std::string labels;
+    std::string whole;
+    std::string inside;
+    std::string reads;
+    std::string sum = "0.5*here";
+    for (int64_t d = 0; d < space; ++d) {
+      const int64_t last_point = 8 + rng.Below(9);
+      absl::StrAppend(&labels, "(x", d, ")");
+      absl::StrAppend(&whole, " x", d, " = 0:", last_point);
+      absl::StrAppend(&inside, " x", d, " = ", 1 + rng.Below(3), ":",
+                      last_point - 1 - rng.Below(3));
+      for (const std::string side : {"-", "+"}) {
+        std::string at;
+        for (int64_t e = 0; e < space; ++e) {
+          absl::StrAppend(&at, "(x", e, e == d ? side + "1" : "", ")");
+        }
+        const std::string name = absl::StrCat(side == "-" ? "a" : "b", d);
+        absl::StrAppend(&reads, "    u", at, "(t-1) as ", name, "\n");
+        absl::StrAppend(&sum, " + 0.25*", name);
+      }
+    }
+    const std::string text = absl::StrCat(
+        "boundary u", labels, "(t) = 0.5*x0 + 0.125*t\ntask step\n  creates u",
+        labels, "(t) as n\n  for", inside, " t = 1:", 2 + rng.Below(9),
+        "\n  using\n    u", labels, "(t-1) as here\n", reads,
+        "  code\n    n = ", sum, "\n  end code\nend task\nresult u", labels,
+        "(2) for", whole, "\n");
+    SCOPED_TRACE(absl::StrCat("replay: DOGGED_TEST_SEEDS=", seed, ":", seed,
+                              "\n", text));
+    CompileOptions options = Options();
+    const std::string serial = MustRun(text, options).digest.ToString();
+    options.shape = TileShape{.widths = {}, .depth = 1 + rng.Below(3)};
+    for (int64_t d = 0; d < space; ++d) {
+      options.shape->widths.push_back(2 + rng.Below(9));
+    }
+    const Job job = MustCompile(text, options);
+    if (HasFailure()) return;
+    EXPECT_THAT(job.lowering, testing::HasSubstr("steps deep"));
+    EXPECT_EQ(MustDigest(job, nullptr), serial);
+    const absl::StatusOr<TilePlan> plan =
+        DecodeTilePlan(job.program.kernels.front());
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const TilePiece& piece : plan->pieces) EXPECT_LT(piece.code.mask, 0);
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace
