@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "apps/tiles/blas_kernels.h"
 #include "apps/tiles/tile_call.h"
+#include "apps/verify/asymmetry.h"
 #include "apps/verify/input_matrix.h"
 #include "apps/verify/kernel_calls.h"
 #include "apps/verify/parts.h"
@@ -282,47 +283,11 @@ absl::Status SetScale(Case& it, Factor& factor) {
   return absl::OkStatus();
 }
 
-double At(const Value& matrix, int64_t i, int64_t j) {
-  const auto at = static_cast<size_t>(i * matrix.shape()[1] + j);
-  return matrix.type() == ElementType::kFloat
-             ? static_cast<double>(matrix.span<float>()[at])
-             : matrix.span<double>()[at];
-}
-
-// "A above its diagonal, where A(0)(5) = 1 and A(5)(0) = 4" if the array that
-// was given for the matrix of `tile` is not symmetric, by more than rounding;
-// empty if it is, if none was given, or if it holds nothing but zeros there.
-std::string AsymmetryOf(const Job& job, const Label& tile) {
+// As AsymmetryOf(), of the array that was given for the matrix of `tile`.
+std::string AsymmetryOfGiven(const Job& job, const Label& tile) {
   const std::string& name = job.program.arrays[tile.array].name;
   for (const JobInput& input : job.inputs) {
-    const Value& a = input.content;
-    if (input.array != name || a.IsNone() || a.shape().size() != 2 ||
-        a.shape()[0] != a.shape()[1] || a.type() == ElementType::kInt64) {
-      continue;
-    }
-    const int64_t n = a.shape()[0];
-    bool has_upper = false;
-    double largest = 0;
-    double apart = 0;
-    std::pair<int64_t, int64_t> where;
-    for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j <= i; ++j) {
-        const double below = At(a, i, j);
-        const double above = At(a, j, i);
-        largest = std::max(largest, std::fabs(below));
-        has_upper = has_upper || (i != j && above != 0);
-        if (std::fabs(above - below) <= apart) continue;
-        apart = std::fabs(above - below);
-        where = {i, j};
-      }
-    }
-    const double rounding =
-        static_cast<double>(n) * EpsilonOf(a.type()) * largest;
-    if (!has_upper || apart <= rounding) return "";
-    const auto [i, j] = where;
-    return absl::StrCat(name, " above its diagonal, where ", name, "(", j, ")(",
-                        i, ") = ", At(a, j, i), " and ", name, "(", i, ")(", j,
-                        ") = ", At(a, i, j));
+    if (input.array == name) return AsymmetryOf(name, input.content);
   }
   return "";
 }
@@ -380,7 +345,7 @@ absl::StatusOr<Verdict> VerifyCholesky(const Job& job,
   Verdict verdict{.type = factor.type,
                   .residual = sum.rest.Root() / unit,
                   .solve_error = NormOf(b) / unit / NormOf(x)};
-  verdict.unread = AsymmetryOf(job, form->TileOfA(0, 0));
+  verdict.unread = AsymmetryOfGiven(job, form->TileOfA(0, 0));
   if (!std::isfinite(verdict.solve_error)) {
     verdict.unsolved = "the solution is not finite";
   }

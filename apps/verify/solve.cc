@@ -12,6 +12,7 @@
 #include "apps/tiles/blas.h"
 #include "apps/tiles/float_kernels.h"
 #include "apps/tiles/tile_call.h"
+#include "apps/verify/asymmetry.h"
 #include "apps/verify/condition.h"
 #include "apps/verify/kernel_calls.h"
 #include "apps/verify/square_sum.h"
@@ -115,6 +116,7 @@ absl::StatusOr<SolveVerdict> VerifySolve(
   }
   rest = TakeOrCopy(rest);
   if (solve->is_symmetric) {
+    out.unread = AsymmetryOf(solve->a, a);
     a = TakeOrCopy(a);
     Mirror(rows, MutableMatrixOf(a));
   }

@@ -3,6 +3,8 @@
 #ifndef DOGGED_APPS_VERIFY_SOLVE_H_
 #define DOGGED_APPS_VERIFY_SOLVE_H_
 
+#include <string>
+
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/value.h"
@@ -21,6 +23,8 @@ struct SolveVerdict {
   double error = 0;
   // ||A X - B||_F / (||A||_F ||X||_F) of least squares: that which is left.
   double left = 0;
+  // As Verdict::unread.
+  std::string unread;
 };
 
 // Judges the first result of `job`, whose elements are `solution()`, n x m, by

@@ -110,9 +110,9 @@ result R(:)
 """
 
 
-def app(name, element="double"):
+def app(name, element="double", of=None):
     """The program; over floats if that is `element`."""
-    with open(os.path.join(SOURCE, "apps", name, name + ".dog")) as file:
+    with open(os.path.join(SOURCE, "apps", of or name, name + ".dog")) as file:
         return file.read().replace(": double", ": " + element)
 
 
@@ -291,14 +291,20 @@ def case_asymmetric():
         for matrix, warned in ((spd, False), (lower, False), (rounded, False),
                                (skew, True)):
             write_npy(folder.path("A.npy"), matrix)
-            report, words = folder.run(app("cholesky"), "-D", "NB=16",
-                                       "--input", "A=A.npy", "--check",
-                                       json_too=True)
-            check("residual", 0 < report["residual"] < 1, True, report)
-            check("in JSON", "A(3)(8) = " in report.get("not_judged", ""),
-                  warned, report)
-            check("in words", "warning: the matrix is not symmetric" in words,
-                  warned, words)
+            write_npy(folder.path("B.npy"), random_matrix(n, 2))
+            solve = app("cholesky_solve", of="solve")
+            for program, *more in ((app("cholesky"),),
+                                   (solve, "--input", "B=B.npy")):
+                report, words = folder.run(program, "-D", "NB=16",
+                                           "--input", "A=A.npy", *more,
+                                           "--check", json_too=True)
+                error = report.get("residual", report.get("solve_error"))
+                check("error", 0 < error < 1, True, report)
+                check("in JSON", "A(3)(8) = " in report.get("not_judged", ""),
+                      warned, report)
+                check("in words",
+                      "warning: the matrix is not symmetric" in words, warned,
+                      words)
 
 
 def case_judge_fails():

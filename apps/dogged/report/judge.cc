@@ -51,6 +51,15 @@ void SayNotJudged(const std::string& what, absl::string_view why,
                report.not_judged.c_str());
 }
 
+void SayUnread(const std::string& unread, RunReport& report) {
+  if (unread.empty()) return;
+  report.not_judged = absl::StrCat("not symmetric: ", unread);
+  std::fprintf(stderr,
+               "warning: the matrix is not symmetric: the program does not "
+               "read %s; nor was that judged\n",
+               unread.c_str());
+}
+
 void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
   report.residual = verdict.residual;
   const char* const eps = EpsWords(verdict.type);
@@ -63,12 +72,7 @@ void SayFactors(const Judge& judge, const Verdict& verdict, RunReport& report) {
   } else {
     std::fprintf(stderr, "no solve: %s\n", verdict.unsolved.c_str());
   }
-  if (verdict.unread.empty()) return;
-  report.not_judged = absl::StrCat("not symmetric: ", verdict.unread);
-  std::fprintf(stderr,
-               "warning: the matrix is not symmetric: the program does not "
-               "read %s; nor was that judged\n",
-               verdict.unread.c_str());
+  SayUnread(verdict.unread, report);
 }
 
 // Warns where rounding of the matrix alone takes most digits of a solution. Of
@@ -118,6 +122,7 @@ bool JudgeSolve(const Job& job, dsl::ResultViews& views, RunReport& report) {
                      "||B||) %s) = %.3g\n"
                    : "solve ||A X - B|| / (n ||A|| ||X|| %s) = %.3g\n",
                EpsWords(verdict->type), verdict->error);
+  SayUnread(verdict->unread, report);
   const auto condition = VerdictOf<double>(
       [&](bool) { return ConditionOfSolve(job); }, /*threads=*/1);
   if (condition.ok()) {
