@@ -127,6 +127,13 @@ absl::Status CheckResults(const PointProgram& points, bool selects_any_round,
   return absl::OkStatus();
 }
 
+ElementType ElementOf(const ast::Program& tree, const std::string& name) {
+  for (const ast::Array& array : tree.arrays) {
+    if (array.name.text == name) return array.element;
+  }
+  return ElementType::kDouble;
+}
+
 std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
                                                 const CompileOptions& options) {
   std::vector<ProgramFacts::MadeInput> out;
@@ -134,7 +141,8 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
     const std::string& array = input.ref.array.text;
     const bool is_made = input.else_call || input.else_value;
     if (!is_made || options.inputs.count(array) > 0) continue;
-    out.push_back({array, input.else_call ? input.else_call->kernel.text : ""});
+    out.push_back({array, input.else_call ? input.else_call->kernel.text : "",
+                   ElementOf(tree, array)});
   }
   return out;
 }
@@ -160,11 +168,8 @@ std::vector<ProgramFacts::Input> InputsWanted(const ast::Program& tree) {
   std::vector<ProgramFacts::Input> out;
   for (const ast::Input& input : tree.inputs) {
     if (input.else_call || input.else_value) continue;
-    ProgramFacts::Input& one = out.emplace_back();
-    one.array = input.ref.array.text;
-    for (const ast::Array& array : tree.arrays) {
-      if (array.name.text == one.array) one.element = array.element;
-    }
+    const std::string& array = input.ref.array.text;
+    out.push_back({array, ElementOf(tree, array), {}});
   }
   return out;
 }
@@ -281,6 +286,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
       absl::InvalidArgumentError(absl::StrCat(options.file, " has errors"));
   const ast::Program tree = Parse(diagnostics);
   if (diagnostics.HasErrors()) return wrong;
+  facts.made = MadeInputs(tree, options);
   CheckOptions check = CheckOptionsOf(options, registry);
   facts.taken = TakeParameters(tree, check, ShapesOf(options), diagnostics);
   if (diagnostics.HasErrors()) return wrong;
@@ -357,7 +363,6 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
         return HelpWithShape(tree, check, array, shape, options.given_by);
       },
       job, facts));
-  facts.made = MadeInputs(tree, options);
   DOGGED_ASSIGN_OR_RETURN(
       job.numeric_class,
       NumericClassOf(job.program, registry, options.numeric));

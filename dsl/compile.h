@@ -82,6 +82,7 @@ struct ProgramFacts {
   struct MadeInput {
     std::string array;
     std::string kernel;  // empty: by an expression
+    ElementType element = ElementType::kDouble;
   };
   std::vector<MadeInput> made;
   std::vector<TakenParameter> taken;

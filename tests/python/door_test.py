@@ -183,9 +183,13 @@ def case_inputs():
         F = np.tril(cluster.submit(single, {"A": spd.astype("f4")})["L"])
         check("a factor of floats", F.dtype == np.float32 and
               np.allclose(F, L, rtol=1e-5), F)
-        raises(dogged.ProgramError,
-               lambda: cluster.submit(single, {"A": spd}), "astype('<f4')",
-               "or declare all arrays of kernel potrf as double")
+        raises(TypeError, lambda: cluster.submit(single, {"A": spd}),
+               "input A: the array is float64, the program wants float",
+               "a.astype('float32')")
+        # Converted though the program would make it itself.
+        for same in (spd.astype("f4"), spd.astype("i4"), spd.tolist()):
+            again = np.tril(cluster.submit(cholesky, {"A": same})["L"])
+            check("of another type", np.allclose(again @ again.T, spd), again)
         error = raises(dogged.JobFailed,
                        lambda: cluster.run(cholesky, {"A": -spd}))
         check("task", error.task == "factor(0)" and error.status == 1, error)

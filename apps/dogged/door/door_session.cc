@@ -46,6 +46,17 @@ std::vector<int64_t> Extents(const Shape& shape) {
   return {shape.begin(), shape.end()};
 }
 
+// Inputs that the program makes itself where none is given.
+nlohmann::ordered_json MadeFields(
+    const std::vector<dsl::ProgramFacts::MadeInput>& made) {
+  auto out = nlohmann::ordered_json::array();
+  for (const dsl::ProgramFacts::MadeInput& input : made) {
+    out.push_back(
+        {{"array", input.array}, {"type", ElementName(input.element)}});
+  }
+  return out;
+}
+
 // The answer for a program of which nothing is proved yet: shapes of inputs
 // decide its parameters.
 nlohmann::ordered_json AwaitingFields(
@@ -204,7 +215,9 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Check(
   const absl::StatusOr<LoadedProgram> loaded =
       Load(request, run, given, /*may_lack_inputs=*/true);
   if (!given.awaited.empty()) {
-    return Answer{.fields = AwaitingFields(run.program.file, given.awaited)};
+    Answer out{.fields = AwaitingFields(run.program.file, given.awaited)};
+    out.fields["inputs_made"] = MadeFields(given.made);
+    return out;
   }
   DOGGED_RETURN_IF_ERROR(loaded.status());
   DOGGED_ASSIGN_OR_RETURN(const std::vector<NamedResult> results,
@@ -221,6 +234,7 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Check(
                       {"shape", Extents(input.shape)}});
   }
   out.fields["inputs"] = std::move(inputs);
+  out.fields["inputs_made"] = MadeFields(given.made);
   return out;
 }
 

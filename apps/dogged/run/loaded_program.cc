@@ -145,6 +145,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   if (given != nullptr) {
     given->diagnostics.emplace(std::move(diagnostics));
     given->awaited = out.facts.awaited;
+    given->made = out.facts.made;
     return compiled.ok() ? absl::StatusOr<LoadedProgram>(std::move(out))
                          : compiled;
   }

@@ -24,7 +24,9 @@ struct GivenProgram {
   std::map<std::string, Value> inputs;  // by array
   // Messages of its last compilation, which are printed nowhere.
   std::optional<dsl::Diagnostics> diagnostics;
-  std::vector<dsl::ProgramFacts::Input> awaited;  // see ProgramFacts
+  // See ProgramFacts; of programs that are not whole yet, too.
+  std::vector<dsl::ProgramFacts::Input> awaited;
+  std::vector<dsl::ProgramFacts::MadeInput> made;
 };
 
 struct ProgramOptions {

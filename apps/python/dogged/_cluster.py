@@ -28,8 +28,8 @@ def send_inputs(door: Door, do: str, program: Program,
     memory: List[int] = []
     try:
         for name, value in inputs.items():
-            kind = program.inputs.get(name, (None, ()))[0]
-            one, descriptor = to_descriptor(str(name), value, kind)
+            one, descriptor = to_descriptor(str(name), value,
+                                            program.input_type(str(name)))
             about.append(one)
             memory.append(descriptor)
         for name, (kind, shape) in program.inputs.items():

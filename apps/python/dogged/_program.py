@@ -67,6 +67,9 @@ class Program:
             one["array"]: (one["type"], None if one["shape"] is None
                            else tuple(one["shape"]))
             for one in answer["inputs"]}
+        self._types: Dict[str, str] = {
+            one["array"]: one["type"]
+            for one in [*answer["inputs"], *answer.get("inputs_made", ())]}
         self.warnings: List[str] = [
             one["text"] for one in answer.get("diagnostics", [])]
         for one in answer.get("diagnostics", []):
@@ -83,6 +86,11 @@ class Program:
                 "want": [*self._want, *_listed(want)],
                 "parameters": {name: parameter_text(name, value)
                                for name, value in self.parameters.items()}}
+
+    def input_type(self, name: str) -> Optional[str]:
+        """The type of an input, also of one that the program can make itself;
+        None of a name that is no input."""
+        return self._types.get(name)
 
     def with_(self, want: Iterable[str] = (), **parameters: Any) -> "Program":
         """The same with other parameters, or more results."""
