@@ -269,7 +269,7 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
                                     PlacedResults& placed,
                                     ProgramFacts& facts) {
   diagnostics = Include(options.file, text, options.read_file);
-  const size_t own_bytes = diagnostics.text().size();
+  const size_t own_bytes = OwnBytes(diagnostics.text());
   if (!options.selections.empty()) {
     std::vector<SourcePart> parts = diagnostics.parts();
     std::vector<Diagnostic> said = diagnostics.all();

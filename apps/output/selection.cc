@@ -154,6 +154,25 @@ absl::Status ParseIndices(absl::string_view text, size_t begin, size_t end,
   return absl::OkStatus();
 }
 
+std::string WithoutBlanks(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{" ", ""}, {"\t", ""}});
+}
+
+// What `left` says, with which `text` begins, into `selection`.
+absl::Status ParseLeft(const std::string& text, const std::string& left,
+                       Selection& selection) {
+  const size_t paren = std::min(left.find('('), left.size());
+  selection.array = left.substr(0, paren);
+  if (!IsName(selection.array)) {
+    return Mistyped(
+        text, 0, paren,
+        absl::StrCat("'", selection.array, "' is no name of an array"));
+  }
+  DOGGED_RETURN_IF_ERROR(ParseIndices(text, paren, left.size(), selection));
+  selection.text = absl::StrCat(selection.array, IndicesText(selection));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<OutputFormat> FormatOf(absl::string_view path) {
@@ -165,11 +184,17 @@ std::optional<OutputFormat> FormatOf(absl::string_view path) {
   return std::nullopt;
 }
 
+absl::StatusOr<Selection> ParseLabels(absl::string_view words) {
+  Selection out;
+  const std::string text = WithoutBlanks(words);
+  DOGGED_RETURN_IF_ERROR(ParseLeft(text, text, out));
+  return out;
+}
+
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   Selection selection;
   const size_t equals = std::min(argument.find('='), argument.size());
-  const std::string left =
-      absl::StrReplaceAll(argument.substr(0, equals), {{" ", ""}, {"\t", ""}});
+  const std::string left = WithoutBlanks(argument.substr(0, equals));
   if (equals < argument.size()) {
     selection.path =
         std::string(absl::StripAsciiWhitespace(argument.substr(equals + 1)));
@@ -178,18 +203,10 @@ absl::StatusOr<Selection> ParseSelection(absl::string_view argument) {
   const std::string text = equals == argument.size()
                                ? left
                                : absl::StrCat(left, "=", selection.path);
-  const size_t paren = std::min(left.find('('), left.size());
-  selection.array = left.substr(0, paren);
-  if (!IsName(selection.array)) {
-    return Mistyped(
-        text, 0, paren,
-        absl::StrCat("'", selection.array, "' is no name of an array"));
-  }
-  DOGGED_RETURN_IF_ERROR(ParseIndices(text, paren, left.size(), selection));
+  DOGGED_RETURN_IF_ERROR(ParseLeft(text, left, selection));
   if (equals == argument.size()) {
     return Mistyped(text, left.size(), 1, "no file is named");
   }
-  selection.text = absl::StrCat(selection.array, IndicesText(selection));
   const std::optional<OutputFormat> format = FormatOf(selection.path);
   if (!format.has_value()) {
     return Mistyped(text, left.size() + 1, selection.path.size(),

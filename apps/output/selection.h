@@ -55,6 +55,8 @@ std::optional<OutputFormat> FormatOf(absl::string_view path);
 // Errors: kInvalidArgument, with the place marked and the right form, on
 //         lines below the message.
 absl::StatusOr<Selection> ParseSelection(absl::string_view argument);
+// Parses what stands in front of the file, without one. Errors: likewise.
+absl::StatusOr<Selection> ParseLabels(absl::string_view words);
 
 // The step `time` of a selection, of an array with `rank` indices, at least
 // one: the last one is fixed. A bare array gets ":" for all other indices. The

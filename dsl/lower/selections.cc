@@ -11,6 +11,9 @@
 namespace dogged::dsl {
 namespace {
 
+// The line in front of a selection, as no program has it.
+constexpr absl::string_view kSelected = "\nresult  # selected\n";
+
 bool HasIndices(const std::string& selection) {
   return selection.find('(') != std::string::npos;
 }
@@ -38,10 +41,19 @@ std::vector<int32_t> DropCovered(size_t own, PointProgram& points) {
   return places;
 }
 
-// The position of the one result of this array among the first `own`; -1 after
-// an error.
-int32_t FindResult(const std::string& array, const std::vector<int32_t>& own,
+// The position of the one result of this array among the first `own`, or of
+// those the one that the program has itself; -1 after an error.
+int32_t FindResult(const std::string& array, std::vector<int32_t> own,
                    const PointProgram& points, Diagnostics& diagnostics) {
+  const auto end = static_cast<int64_t>(OwnBytes(diagnostics.text()));
+  const auto is_written = [&](int32_t place) {
+    const PointResult& result = points.results[place];
+    return points.arrays[result.array].name == array &&
+           result.range.begin < end;
+  };
+  if (std::any_of(own.begin(), own.end(), is_written)) {
+    std::erase_if(own, [&](int32_t place) { return !is_written(place); });
+  }
   int32_t found = -1;
   std::vector<std::string> names;
   for (const int32_t place : own) {
@@ -95,9 +107,22 @@ std::string WithSelections(absl::string_view text,
   std::string out(text.data(), text.size());
   for (const std::string& selection : selections) {
     if (!HasIndices(selection)) continue;
-    absl::StrAppend(&out, "\nresult\n", selection, "\n");
+    absl::StrAppend(&out, kSelected, selection, "\n");
   }
   return out;
+}
+
+size_t OwnBytes(absl::string_view text) {
+  while (absl::EndsWith(text, "\n")) {
+    const size_t before = text.rfind('\n', text.size() - 2);
+    absl::string_view rest = text.substr(0, before + 1);
+    if (before == absl::string_view::npos ||
+        !absl::ConsumeSuffix(&rest, kSelected)) {
+      break;
+    }
+    text = rest;
+  }
+  return text.size();
 }
 
 absl::string_view WithoutSelections(

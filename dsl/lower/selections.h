@@ -51,6 +51,10 @@ std::string WithSelections(absl::string_view text,
 absl::string_view WithoutSelections(absl::string_view text,
                                     const std::vector<std::string>& selections);
 
+// Bytes of `text` in front of all that WithSelections() has added, also before
+// the text became a job's.
+size_t OwnBytes(absl::string_view text);
+
 // `text` without the names of the files that its results go to: they are no
 // part of a job.
 std::string WithoutFiles(std::string text, const ast::Program& tree);
@@ -60,8 +64,8 @@ void MarkSelections(size_t own_bytes, CheckedProgram& program);
 
 // Drops results that an earlier one covers, but for those with a file, and says
 // where selections and files are now; selections with indices made the last
-// results. An error of a bare name, which stands for the program's own result
-// of that array, has no range. `diagnostics` has the program's text.
+// results. A bare name stands for the program's own result of that array; an
+// error of one has no range. `diagnostics` has the program's text.
 PlacedResults PlaceResults(const std::vector<std::string>& selections,
                            PointProgram& points, Diagnostics& diagnostics);
 

@@ -225,6 +225,56 @@ def case_steps():
             "'0' is no step; it is a number, 1 or more"])
 
 
+LOOP = """
+param N = 20
+boundary u(x)(y)(t) = 0.01*x*y
+repeat T = 10:2000:10 until change(T) < 1.0e-6
+task relax
+  creates u(x)(y)(t) as n
+  for x = 1:N-1  y = 1:N-1  t = 1:T
+  using u(x-1)(y)(t-1) as a  u(x+1)(y)(t-1) as b  u(x)(y-1)(t-1) as c
+    u(x)(y+1)(t-1) as d
+  code
+    n = 0.25*(a + b + c + d) + 0.001
+  end code
+end task
+task move
+  creates d(x)(y)(t) as m
+  for x = 1:N-1  y = 1:N-1  t = 10:T:10
+  using u(x)(y)(t) as now  u(x)(y)(t-1) as before
+  code
+    m = now - before
+  end code
+end task
+reduce change(t) = normmax(d(x)(y)(t)) for t = 10:T:10 over x = 1:N-1 y = 1:N-1
+result u(x)(y)(T) for x = 1:N-1  y = 1:N-1
+"""
+
+
+def case_rounds():
+    """Of a loop: a part of an early step that was wanted, and by its bare name
+    what the program has itself."""
+    with Cluster(DOGGED) as cluster:
+        cluster.start()
+        program = cluster.path("loop.dog")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(LOOP)
+        job = cluster.submit(program, "--want", "u(:)(:)(10)")
+        cluster.call("wait", job)
+        report, words = cluster.fetched(
+            job, "u(:)(:)(10)=early.npy", "u(5:10)(5:10)(10)=part.npy",
+            "u=own.npy")
+        check("shapes", [one["shape"] for one in report["outputs"]]
+              == [[21, 21], [6, 6], [19, 19]], words)
+        early, part, own = (numbers(cluster.path(name + ".npy"))
+                            for name in ("early", "part", "own"))
+        check("another step", part == array.array(
+            "d", [early[21*x + y] for x in range(5, 11) for y in range(5, 11)]))
+        check("the same step", own[0] != early[22])
+        cluster.refused(2, "get", job, "u(5)(5)(10)",
+                        says=["lies in tiles", "dogged fetch"])
+
+
 def case_inputs():
     """The file is gone once submit has returned, and so is the client."""
     with Cluster(DOGGED) as cluster:

@@ -774,6 +774,17 @@ def case_bad_agents():
         ends(2, "is not HOST:PORT", "agent", "--listen", "127.0.0.1")
         ends(2, "that is this agent itself", "agent", "--listen",
              "127.0.0.1:7", "--join", "127.0.0.1:7")
+        # All have the same words, so one of several may be it.
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            own = f"127.0.0.1:{taken.getsockname()[1]}"
+        among = begin_agent(DOGGED, "--listen", own, "--join", own, "--join",
+                            address)
+        check("serves", await_address(among), own)
+        cluster.await_status(
+            "the other", wanted=lambda s: [a["state"] for a in s["agents"]
+                                           ].count("alive") == 2)
+        end_agent(among)
         ends(2, "dogged key new", "agent", "--listen", "0.0.0.0:0")
         ends(2, "--insecure", "agent", "--listen", "[::]:0")
         ends(2, "which runs", "agent", "--ready-file", ready)
@@ -807,6 +818,28 @@ def case_bad_agents():
             report, _ = cluster.run(HEAT, "-D", "N=2001", at=1)
             check("digest over IPv6", report["result_digest"],
                   serial(HEAT, "-D", "N=2001"), report)
+
+
+COPY = """
+input s(t) for t = 0:9
+task copy
+  creates p(t) as n
+  for t = 0:9
+  using s(t) as a
+  code
+    n = a
+  end code
+end task
+result p(:)
+"""
+
+
+def write_input(path):
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (10,), }"
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little"))
+        file.write(head.encode() + bytes(80))
 
 
 def case_bad_flags():
@@ -871,6 +904,13 @@ def case_bad_flags():
     with tempfile.TemporaryDirectory() as folder:
         ends(2, "two outputs go to this file", "run", HEAT, "--output",
              "phi(:)(100)=a.npy", "--output", "phi(:)(1)=./a.npy", cwd=folder)
+        write_input(os.path.join(folder, "s.npy"))
+        with open(os.path.join(folder, "copy.dog"), "w",
+                  encoding="utf-8") as file:
+            file.write(COPY)
+        ends(2, "input s is read from this file, which would be overwritten",
+             "run", "copy.dog", "--input", "s=s.npy", "--output",
+             "p=./s.npy", cwd=folder)
     ends(0, "", "check", HEAT, "-D", " N = 2001 ")
     ends(2, "is not NAME=VALUE", "check", HEAT, "-D", " = 2001")
     ends(2, "a parameter is set by -D N=20\n", "run", HEAT, "N=20")

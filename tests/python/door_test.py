@@ -186,6 +186,14 @@ def case_inputs():
         raises(TypeError, lambda: cluster.submit(single, {"A": spd}),
                "input A: the array is float64, the program wants float",
                "a.astype('float32')")
+        raises(TypeError, lambda: cluster.submit(program, {"v": None}),
+               "input v: None is no array")
+        raises(TypeError, lambda: cluster.submit(program, {"v": whole},
+                                                 keep="10m"),
+               "keep is a number of seconds, not '10m'")
+        error = raises(dogged.Mistyped,
+                       lambda: dogged.program(COPY, want=["u(3"]), "u(3")
+        check("no file was meant", "any.npy" not in str(error), error)
         # Converted though the program would make it itself.
         for same in (spd.astype("f4"), spd.astype("i4"), spd.tolist()):
             again = np.tril(cluster.submit(cholesky, {"A": same})["L"])
@@ -261,6 +269,7 @@ def case_errors():
 
 def case_events():
     """await, cancel, waiting with a limit; what notebooks show."""
+    endings = []
     with dogged.agents(2, workers=1) as cluster:
         async def both():
             short = cluster.submit(dogged.load(HEAT, N=40, T=10))
@@ -272,14 +281,17 @@ def case_events():
             try:
                 await endless
             except dogged.Cancelled as error:
+                endings.append(endless.state)
                 return error
             raise SystemExit("not cancelled")
 
         error = asyncio.run(asyncio.wait_for(both(), 120))
         check("report", error.report["program"] == "heat2d", error.report)
+        check("cancelled", endings == ["cancelled"], endings)
         run = cluster.run(dogged.load(HEAT, N=40, T=10))
         check("as often as one likes", list(run) == list(run))
         check("progress", run.progress == 1.0)
+        check("results", "u" in run and "v" not in run and 3 not in run)
         run.cancel()  # which changes nothing any more
         check("still", run["u"].shape == (40, 40))
         program = dogged.program("# <script>\n" + COPY)

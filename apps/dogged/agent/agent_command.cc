@@ -536,8 +536,10 @@ absl::Status CheckJoin(const AgentCommandOptions& options,
     }
     const auto seed = ResolveAddress(point.text);
     if (!seed.ok()) return Annotate(seed.status(), "--join");
-    if (seed->ToString() == listen.ToString() ||
-        seed->ToString() == ToldControl(options, options.listen)) {
+    // All agents may have the same words, so one of several points may be it.
+    if (points.size() == 1 &&
+        (seed->ToString() == listen.ToString() ||
+         seed->ToString() == ToldControl(options, options.listen))) {
       return absl::InvalidArgumentError(
           absl::StrCat("--join ", point.text, ": that is this agent itself"));
     }

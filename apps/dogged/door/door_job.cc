@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<NamedResult>> ResultsOf(
   const auto& views = program.job.program.views;
   std::vector<bool> is_wanted(views.size());
   for (size_t w = 0; w < wanted.size(); ++w) {
-    auto selection = ParseSelection(absl::StrCat(wanted[w], "=any.npy"));
+    auto selection = ParseLabels(wanted[w]);
     if (!selection.ok()) {
       return absl::NotFoundError(std::string(selection.status().message()));
     }

@@ -24,16 +24,26 @@ bool Covers(const ResultView& view, const dsl::SelectedLabels& labels) {
   return true;
 }
 
-// The position of the job's result that has all of them; -1 if none has.
+// The position of the job's result that has all of them; -1 if none has. The
+// one with the fewest: that of a loop's end covers those of all rounds, and
+// holds the last.
 int32_t ViewOfArray(const Program& program, absl::string_view array,
                     const dsl::SelectedLabels& labels) {
+  int32_t out = -1;
+  double fewest = 0;
   for (size_t v = 0; v < program.views.size(); ++v) {
     const ResultView& view = program.views[v];
-    if (view.array == array && Covers(view, labels)) {
-      return static_cast<int32_t>(v);
+    if (view.array != array || !Covers(view, labels)) continue;
+    double count = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      count *= static_cast<double>(
+          (view.upper[d] - view.lower[d]) / view.step[d] + 1);
     }
+    if (out >= 0 && count >= fewest) continue;
+    out = static_cast<int32_t>(v);
+    fewest = count;
   }
-  return -1;
+  return out;
 }
 
 // The reason for which no agent has the program of a job that is over.

@@ -1,5 +1,6 @@
 #include "apps/dogged/jobs/watched_labels.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -8,7 +9,6 @@
 #include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/output/selection.h"
-#include "dsl/ir/chunk_body.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
 
@@ -34,29 +34,37 @@ std::vector<Label> LabelsIn(int32_t array, const dsl::SelectedLabels& box) {
   }
 }
 
-// The array of this name of which the labels of `box` are single ones. Chunks
-// keep an array in blocks, and of each result that is a part of it a copy.
+// Tasks of the program make more labels than one.
+bool HasTiles(const Program& program) {
+  return std::any_of(program.kernels.begin(), program.kernels.end(),
+                     [](const KernelSpec& spec) {
+                       return spec.kind == "tile" || spec.kind == "nest" ||
+                              spec.kind == "chunk";
+                     });
+}
+
+// The array of this name of which the labels of `box` are single ones. Tiles
+// and chunks keep an array in blocks, beside an array of its name without
+// labels, or with those of a part of it.
 std::optional<int32_t> ArrayWith(const Program& program,
                                  const std::string& name,
                                  const dsl::SelectedLabels& box) {
-  std::vector<int32_t> named;
-  for (size_t a = 0; a < program.arrays.size(); ++a) {
-    const Array& array = program.arrays[a];
-    if (array.name == name && array.rank == std::ssize(box.lower)) {
-      named.push_back(static_cast<int32_t>(a));
-    }
-  }
-  if (named.empty()) return std::nullopt;
-  if (!program.FindArray(dsl::NameInBlocks(name))) return named.front();
   const Relations relations(program);
-  for (const int32_t array : named) {
+  std::optional<int32_t> out;
+  for (size_t a = 0; a < program.arrays.size(); ++a) {
+    if (program.arrays[a].name != name ||
+        program.arrays[a].rank != std::ssize(box.lower)) {
+      continue;
+    }
+    const auto array = static_cast<int32_t>(a);
     const auto is_made = [&](const std::vector<int64_t>& index) {
       return relations.ProducerOf({.array = array, .index = IndexVector(index)})
           .has_value();
     };
     if (is_made(box.lower) && is_made(box.upper)) return array;
+    if (!out.has_value()) out = array;
   }
-  return std::nullopt;
+  return HasTiles(program) ? std::nullopt : out;
 }
 
 }  // namespace
@@ -65,7 +73,7 @@ absl::StatusOr<std::vector<Label>> LabelsOf(const Job& job,
                                             const std::string& selection,
                                             const KernelSource& kernels) {
   // Only the form of what stands before a file is wanted.
-  const auto parsed = ParseSelection(absl::StrCat(selection, "=any.npy"));
+  const auto parsed = ParseLabels(selection);
   if (!parsed.ok()) {
     return absl::NotFoundError(std::string(parsed.status().message()));
   }

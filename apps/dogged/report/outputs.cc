@@ -360,6 +360,14 @@ absl::Status CheckFormat(const Output& output) {
   return CheckDimensions(output);
 }
 
+// One for each file, whatever its path is written like.
+std::string FilePlaceOf(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(
+      std::filesystem::absolute(ResolveLinks(path), ignored), ignored);
+  return ignored ? path : file.string();
+}
+
 }  // namespace
 
 std::string NumberText(const Value& value) {
@@ -392,10 +400,7 @@ absl::StatusOr<std::vector<Output>> ParseOutputs(
     if (!writable.ok()) {
       return Mistyped(writable.message());
     }
-    std::error_code ignored;
-    const std::filesystem::path file = std::filesystem::weakly_canonical(
-        std::filesystem::absolute(ResolveLinks(path), ignored), ignored);
-    if (!paths.insert(ignored ? path : file.string()).second) {
+    if (!paths.insert(FilePlaceOf(path)).second) {
       return Mistyped(absl::StrCat(path, ": two outputs go to this file"));
     }
     out.push_back(
@@ -438,6 +443,22 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                        .labels = file.labels,
                        .form = form});
     DOGGED_RETURN_IF_ERROR(CheckFormat(outputs.back()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckKeepInputs(
+    const std::vector<std::pair<std::string, std::string>>& inputs,
+    const std::vector<Output>& outputs) {
+  for (const Output& output : outputs) {
+    const std::string& path = output.selection.path;
+    for (const auto& [array, file] : inputs) {
+      if (FilePlaceOf(file) != FilePlaceOf(path)) continue;
+      return Mistyped(absl::StrCat(path, ": input ", array,
+                                   " is read from this file, which would be "
+                                   "overwritten: give the output another name"),
+                      output.from);
+    }
   }
   return absl::OkStatus();
 }

@@ -53,6 +53,12 @@ absl::Status AddResultFiles(const std::vector<dsl::ResultFile>& files,
                             const OutputForm& form,
                             std::vector<Output>& outputs);
 
+// Errors: kNotFound for an output that goes to the file of an input, by array
+// and path: that would be gone, and the same command would not be the same job.
+absl::Status CheckKeepInputs(
+    const std::vector<std::pair<std::string, std::string>>& inputs,
+    const std::vector<Output>& outputs);
+
 // Errors: kNotFound if the form names an index that no output has.
 absl::Status CheckAxes(const OutputForm& form,
                        const std::vector<Output>& outputs);

@@ -125,7 +125,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   }
   out.wanted = options.wanted.size();
   for (const std::string& wanted : options.wanted) {
-    const auto selection = ParseSelection(absl::StrCat(wanted, "=any.npy"));
+    const auto selection = ParseLabels(wanted);
     const char* const source = given == nullptr ? "--want" : "want";
     if (!selection.ok()) {
       return fail(absl::NotFoundError(
@@ -156,6 +156,8 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
     return absl::Status(compiled.code(), "the program is wrong");
   }
   if (!compiled.ok()) return fail(NameFile(compiled, options.inputs));
+  const absl::Status kept = CheckKeepInputs(options.inputs, out.outputs);
+  if (!kept.ok()) return fail(kept);
   return out;
 }
 

@@ -74,6 +74,10 @@ class Cluster:
         if not isinstance(program, Program):
             raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
                             "dogged.program(text)")
+        for name, seconds in (("keep", keep), ("redo_at_most", redo_at_most)):
+            if not isinstance(seconds, (int, float)):
+                raise TypeError(f"{name} is a number of seconds, not "
+                                f"{seconds!r}")
         self._door.check()
         options: Dict[str, Any] = {"keep_seconds": float(keep),
                                    "redo_seconds": float(redo_at_most)}

@@ -12,7 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator,
                     List, Optional, Tuple)
 
 from ._door import Answer, Door
-from ._errors import DoggedError, error_of
+from ._errors import Cancelled, DoggedError, error_of
 from ._program import Program
 from ._values import from_descriptor
 
@@ -94,10 +94,12 @@ class Run:
 
     @property
     def state(self) -> str:
-        """"running", "done" or "failed"."""
+        """"running", "done", "cancelled" or "failed"."""
         with self._changed:
             if self._end is None:
                 return "running"
+            if isinstance(self._error, Cancelled):
+                return "cancelled"
             return "failed" if self._error else "done"
 
     def done(self) -> bool:
@@ -184,6 +186,15 @@ class Run:
 
     def keys(self) -> List[str]:
         return list(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        """A result of this name, or one that run[name] would take for it."""
+        if self._end is None:
+            return name in self._names
+        try:
+            return isinstance(name, str) and bool(self._result_name(name))
+        except KeyError:
+            return False
 
     def __iter__(self) -> Iterator[Answer]:
         """Events from the first on, as they come, until it has ended."""

@@ -65,6 +65,9 @@ def to_descriptor(name: str, value: Any,
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"input {name}: a masked array; fill it first: "
                         f"a.filled(0.0)")
+    if value is None:
+        raise TypeError(f"input {name}: None is no array; leave it out where "
+                        f"the program makes it itself")
     array = np.asarray(value)
     kind = _wanted_type(name, array, wanted)
     size = array.size * kind.itemsize
