@@ -96,6 +96,31 @@ bool IsForCondition(const Proof& proof, const CheckedTask& task) {
                      });
 }
 
+// By task: whether what it makes leads to a result by way of any arrays.
+std::vector<bool> LeadToResults(const CheckedProgram& program) {
+  std::vector<bool> wanted(program.arrays.size());
+  for (const CheckedResult& result : program.results) {
+    wanted[result.ref.array] = true;
+  }
+  for (const int32_t array : program.condition_arrays) wanted[array] = true;
+  std::vector<bool> out(program.tasks.size());
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (size_t k = 0; k < program.tasks.size(); ++k) {
+      const CheckedTask& task = program.tasks[k];
+      if (out[k] || std::none_of(task.creates.begin(), task.creates.end(),
+                                 [&wanted](const CheckedCreate& create) {
+                                   return wanted[create.ref.array];
+                                 })) {
+        continue;
+      }
+      out[k] = has_grown = true;
+      for (const CheckedUse& use : task.uses) wanted[use.ref.array] = true;
+    }
+  }
+  return out;
+}
+
 isl::union_set NeededTasks::AllTasks() const {
   isl::union_set all = isl::manage(
       isl_union_set_empty(isl_set_get_space(proof_.tasks[0].domain.get())));
@@ -106,9 +131,11 @@ isl::union_set NeededTasks::AllTasks() const {
 }
 
 // Every task makes something that is wanted, or that another task reads: as
-// there is no cycle, following the readers ends at a result.
+// there is no cycle, following the readers ends at a result. Tasks that read
+// each other and lead to none are needless, too.
 void NeededTasks::Find() {
   bool all = true;
+  const std::vector<bool> leads = LeadToResults(proof_.program);
   std::vector<bool> is_told(proof_.tasks.size());
   isl::union_set wanted = isl::manage(
       isl_union_set_empty(isl_set_get_space(proof_.tasks[0].domain.get())));
@@ -123,7 +150,7 @@ void NeededTasks::Find() {
   for (size_t k = 0; k < proof_.tasks.size(); ++k) {
     const CheckedTask& task = proof_.program.tasks[k];
     isl::set useless = proof_.tasks[k].domain;
-    for (size_t c = 0; c < task.creates.size(); ++c) {
+    for (size_t c = 0; leads[k] && c < task.creates.size(); ++c) {
       const int64_t a = task.creates[c].ref.array;
       const isl::map& map = proof_.tasks[k].creates[c];
       useless = useless.subtract(

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/isl/cycle_search.h"
 #include "dsl/isl/point_text.h"
@@ -44,9 +46,13 @@ class TaskOrder {
  private:
   std::vector<Dependence> Dependences() const;
   std::optional<int64_t> StepOf(const Dependence& dependence, int i) const;
-  bool IsOrdered(const std::vector<Dependence>& dependences);
+  std::vector<Dependence> DoubtfulRing(
+      const std::vector<Dependence>& dependences) const;
   bool FallsNowhere(const Dependence& dependence) const;
-  bool HasSchedule() const;
+  bool IsProved();
+  bool IsWithinBudget(absl::FunctionRef<bool()> proves) const;
+  bool HasSchedule(const std::set<size_t>& tasks) const;
+  void NoteDoubt(const std::vector<Dependence>& ring);
   void ReportCycle();
 
   Proof& proof_;
@@ -121,24 +127,23 @@ std::optional<int64_t> TaskOrder::StepOf(const Dependence& dependence,
   return step;
 }
 
-// True if no chain of `dependences` comes back to a point where it was.
-bool TaskOrder::IsOrdered(const std::vector<Dependence>& dependences) {
+// All dependences within a ring of tasks of which no index proves that no chain
+// of them comes back to a point where it was; empty if there is none.
+std::vector<Dependence> TaskOrder::DoubtfulRing(
+    const std::vector<Dependence>& dependences) const {
   std::vector<NodeRead> reads;
   for (const Dependence& d : dependences) {
     reads.push_back(
         {.reader = d.reader, .maker = d.maker, .number = reads.size()});
   }
-  const std::vector<NodeRead> ring =
-      RingWithoutOrder(std::move(reads), [&](const NodeRead& read, int i) {
-        return StepOf(dependences[read.number], i);
-      });
-  if (ring.empty()) return true;
-  const auto it =
-      std::find_if(ring.begin(), ring.end(), [&](const NodeRead& read) {
-        return FallsNowhere(dependences[read.number]);
-      });
-  doubtful_ = dependences[(it == ring.end() ? ring.front() : *it).number];
-  return false;
+  std::vector<Dependence> out;
+  for (const NodeRead& read :
+       RingWithoutOrder(std::move(reads), [&](const NodeRead&one, int i) {
+         return StepOf(dependences[one.number], i);
+       })) {
+    out.push_back(dependences[read.number]);
+  }
+  return out;
 }
 
 bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
@@ -148,19 +153,61 @@ bool TaskOrder::FallsNowhere(const Dependence& dependence) const {
   return true;
 }
 
-// True if isl finds a schedule that runs every task strictly after the tasks
-// that it requires: the proof. It may find none where one exists.
-bool TaskOrder::HasSchedule() const {
+void TaskOrder::NoteDoubt(const std::vector<Dependence>& ring) {
+  const auto it =
+      std::find_if(ring.begin(), ring.end(),
+                   [this](const Dependence& one) { return FallsNowhere(one); });
+  doubtful_ = it == ring.end() ? ring.front() : *it;
+}
+
+// Ring by ring: tasks of different ones wait for each other in one direction at
+// most.
+bool TaskOrder::IsProved() {
+  std::vector<Dependence> left;
+  if (!IsWithinBudget([&] {
+        left = Dependences();
+        return true;
+      })) {
+    return false;
+  }
+  while (true) {
+    const std::vector<Dependence> ring = DoubtfulRing(left);
+    if (ring.empty()) return true;
+    std::set<size_t> tasks;
+    for (const Dependence& one : ring) tasks.insert(one.reader);
+    if (!IsWithinBudget([&] { return HasSchedule(tasks); })) {
+      NoteDoubt(ring);
+      return false;
+    }
+    std::erase_if(left, [&](const Dependence& one) {
+      return tasks.contains(one.reader) && tasks.contains(one.maker);
+    });
+  }
+}
+
+// What isl does not find within its budget is as if it were not there. The
+// search for a schedule takes longer than all else where it finds none.
+bool TaskOrder::IsWithinBudget(absl::FunctionRef<bool()> proves) const {
+  try {
+    const OperationBudget budget(proof_.context(), kOrderOperationsMax);
+    return proves();
+  } catch (const isl::exception&) {
+    return false;
+  }
+}
+
+// True if isl finds a schedule that runs each of `tasks` strictly after those
+// of them that it requires: the proof. It may find none where one exists.
+bool TaskOrder::HasSchedule(const std::set<size_t>& tasks) const {
   isl_union_map* before =
       proof_.Requires().reverse().release();  // first to second
   isl_union_set* points = isl_union_set_empty(isl_union_map_get_space(before));
-  for (size_t k = 0; k < proof_.tasks.size(); ++k) {
-    // Tasks that require nothing are in no cycle.
-    if (proof_.tasks[k].uses.empty()) continue;
+  for (const size_t k : tasks) {
     points = isl_union_set_union(
         points, isl_union_set_from_set(proof_.tasks[k].domain.copy()));
   }
   before = isl_union_map_intersect_domain(before, isl_union_set_copy(points));
+  before = isl_union_map_intersect_range(before, isl_union_set_copy(points));
   const isl::union_set all = isl::manage(points);
   const isl::union_map order = isl::manage(before);
   if (order.is_empty()) return true;
@@ -224,15 +271,7 @@ void TaskOrder::ReportCycle() {
 }
 
 void TaskOrder::Check() {
-  // The search for a schedule takes longer than all else where it finds none.
-  bool is_proved = false;
-  try {
-    const OperationBudget budget(proof_.context(), kOrderOperationsMax);
-    is_proved = IsOrdered(Dependences()) || HasSchedule();
-  } catch (const isl::exception&) {
-    // As if there were none.
-  }
-  if (!is_proved && proof_.Fails()) ReportCycle();
+  if (!IsProved() && proof_.Fails()) ReportCycle();
 }
 
 }  // namespace

@@ -399,25 +399,34 @@ class RocksDbEngine : public Engine {
     }
     unflushed_.clear();
     unflushed_bytes_ = 0;
-    if (status.ok()) (void)ChooseCollection();
+    if (status.ok()) ChooseCollection();
+  }
+
+  // Bytes of values in all files, and of those that are dead.
+  struct Sizes {
+    uint64_t all = 0;
+    uint64_t dead = 0;
+    bool AreMostDead() const { return dead > all / 2; }
+  };
+  Sizes ValueSizes() const {
+    Sizes out;
+    (void)database_->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileSize,
+                                    &out.all);
+    (void)database_->GetIntProperty(
+        rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &out.dead);
+    return out;
   }
 
   // A file is deleted once all its values are dead. Live values are moved only
   // where dead ones are more than half, so no more bytes are moved than were
-  // written. Whether they are to be.
-  bool ChooseCollection() {
-    uint64_t all = 0;
-    uint64_t dead = 0;
-    (void)database_->GetIntProperty(rocksdb::DB::Properties::kLiveBlobFileSize,
-                                    &all);
-    (void)database_->GetIntProperty(
-        rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &dead);
-    const bool must_collect = dead > std::max(all / 2, kDeadBytesMin);
-    if (must_collect == collects_) return collects_;
+  // written.
+  void ChooseCollection() {
+    const Sizes sizes = ValueSizes();
+    const bool must_collect = sizes.AreMostDead() && sizes.dead > kDeadBytesMin;
+    if (must_collect == collects_) return;
     const rocksdb::Status set = database_->SetOptions(
         {{"blob_garbage_collection_age_cutoff", must_collect ? "1.0" : "0.0"}});
     if (set.ok()) collects_ = must_collect;
-    return collects_;
   }
 
   void ErasePrefix(const std::string& prefix, EngineReply reply) {
@@ -444,8 +453,18 @@ class RocksDbEngine : public Engine {
     if (erasures_.empty()) return;
     absl::Status error;
     if (database_ != nullptr && !erased_to_.empty()) {
-      rocksdb::Status status = Compact();
-      if (status.ok() && ChooseCollection()) status = Compact();
+      const rocksdb::Slice from = ToSlice(erased_from_);
+      const rocksdb::Slice to = ToSlice(erased_to_);
+      rocksdb::CompactRangeOptions compact;
+      compact.bottommost_level_compaction =
+          rocksdb::BottommostLevelCompaction::kForce;
+      rocksdb::Status status = database_->CompactRange(compact, &from, &to);
+      if (status.ok() && ValueSizes().AreMostDead()) {
+        compact.blob_garbage_collection_policy =
+            rocksdb::BlobGarbageCollectionPolicy::kForce;
+        compact.blob_garbage_collection_age_cutoff = 1;
+        status = database_->CompactRange(compact, nullptr, nullptr);
+      }
       if (!status.ok()) error = WriteError(status);
     }
     erased_to_.clear();
@@ -454,15 +473,6 @@ class RocksDbEngine : public Engine {
       Reply(std::move(reply));
     }
     erasures_.clear();
-  }
-
-  rocksdb::Status Compact() {
-    rocksdb::CompactRangeOptions compact;
-    compact.bottommost_level_compaction =
-        rocksdb::BottommostLevelCompaction::kForce;
-    const rocksdb::Slice from = ToSlice(erased_from_);
-    const rocksdb::Slice to = ToSlice(erased_to_);
-    return database_->CompactRange(compact, &from, &to);
   }
 
   void Scan(const EngineRequest& request, EngineReply& reply) {

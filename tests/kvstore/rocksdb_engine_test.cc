@@ -365,6 +365,25 @@ TEST(RocksDbEngine, AnErasureLeavesTheValuesOfOthersWhereTheyAre) {
   });
 }
 
+// But those of a file of which most is dead: a job's program lies among its
+// values, and stays a while.
+TEST(RocksDbEngine, AFewValuesKeepNoLargeFile) {
+  TemporaryFolder folder;
+  CheckInAProcess([&] {
+    RealEngine real(folder / "db");
+    std::vector<std::string> keys = {"z"};
+    for (int i = 0; i < 50; ++i) keys.push_back(absl::StrCat("b", i));
+    PutTogether(real, keys);
+    PatientEngine patient = real.Patient();
+    ASSERT_TRUE(patient.ErasePrefix("b").status.ok());
+    const std::filesystem::path values = folder / "db/values";
+    for (const std::string& file : BlobFiles(values)) {
+      EXPECT_LT(std::filesystem::file_size(values / file), 50000);
+    }
+    EXPECT_EQ(patient.Get("z").value.view(), ValueOf(1));
+  });
+}
+
 // Erased keys leave no bytes behind.
 TEST(RocksDbEngine, GivesTheSpaceOfAPrefixBack) {
   TemporaryFolder folder;
