@@ -308,11 +308,15 @@ bool Shrink(const std::vector<int32_t>& components, int64_t least, Nest& nest) {
 }
 
 absl::Status FindFlows(const NestTarget& target, Nest& nest) {
-  ChooseSizes(target.size, /*has_few_sources=*/false, target.widths, nest);
-  absl::Status found = FindTileFlows(nest);
-  if (!absl::IsOutOfRange(found)) return found;
-  ChooseSizes(target.size, /*has_few_sources=*/true, target.widths, nest);
-  return FindTileFlows(nest);
+  // Half of what a description may name, and less, for along other indices a
+  // tile may lie across two or more.
+  absl::Status found;
+  for (const int64_t sources_max : {0, 32, 16, 8, 4}) {
+    ChooseSizes(target.size, sources_max, target.widths, nest);
+    found = FindTileFlows(nest);
+    if (!absl::IsOutOfRange(found)) break;
+  }
+  return found;
 }
 
 // Components whose tiles hold more than so many values, once versions that

@@ -51,8 +51,6 @@ bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
   return component.rank > 2;  // one is the plane
 }
 
-// Tiles that one use may be made in, half of what a description may name.
-constexpr int64_t kSources = 32;
 // Points of a tile that has one plane: each is a value that the next plane
 // reads, and these stay in a cache from one task to the next.
 constexpr int64_t kValuesOfPlane = int64_t{1} << 17;
@@ -263,7 +261,7 @@ void FillPlanes(const Nest& nest, const std::vector<IndexNeeds>& needs,
 
 // By class: a tile that reads all along an index of other tiles names each of
 // them.
-std::vector<int64_t> LeastSizes(const Nest& nest,
+std::vector<int64_t> LeastSizes(const Nest& nest, int64_t sources_max,
                                 const std::vector<IndexNeeds>& needs,
                                 TileIndices& indices) {
   std::vector<int64_t> out(needs.size(), 1);
@@ -275,7 +273,7 @@ std::vector<int64_t> LeastSizes(const Nest& nest,
       if (!IsWide(flow.parts[k])) continue;
       const auto at = static_cast<size_t>(indices.Find(producer, k));
       const auto tiles = static_cast<int64_t>(std::pow(
-          static_cast<double>(kSources), 1.0 / static_cast<double>(count)));
+          static_cast<double>(sources_max), 1.0 / static_cast<double>(count)));
       out[at] =
           std::max(out[at], CeilDiv(CeilDiv(needs[at].extent, tiles), kVector) *
                                 kVector);
@@ -286,7 +284,7 @@ std::vector<int64_t> LeastSizes(const Nest& nest,
 
 }  // namespace
 
-void ChooseSizes(const TargetSize& target, bool has_few_sources,
+void ChooseSizes(const TargetSize& target, int64_t sources_max,
                  absl::Span<const int64_t> widths, Nest& nest) {
   TileIndices indices = JoinedIndices(nest);
   std::vector<double> points;
@@ -302,8 +300,9 @@ void ChooseSizes(const TargetSize& target, bool has_few_sources,
                             std::max<int64_t>(1, workers * need.shares)));
   }
   FillPlanes(nest, needs, indices, sizes);
-  if (has_few_sources) {
-    const std::vector<int64_t> least = LeastSizes(nest, needs, indices);
+  if (sources_max > 0) {
+    const std::vector<int64_t> least =
+        LeastSizes(nest, sources_max, needs, indices);
     for (size_t at = 0; at < sizes.size(); ++at) {
       sizes[at] = std::max(sizes[at], least[at]);
     }

@@ -14,10 +14,11 @@ namespace dogged::dsl {
 // Fills in the sizes, a function of the nest and the target alone: about as
 // many points a tile as its component says, and tiles enough for all workers.
 // Tile indices that flows join have one size, so that tiles that need each
-// other are found by affine maps. If `has_few_sources`, tiles that are read by
-// one all along an index, which names each of them, are few, and larger if need
-// be. `widths`, if there are any, are taken instead, in turns.
-void ChooseSizes(const TargetSize& target, bool has_few_sources,
+// other are found by affine maps. Tiles that are read by one all along an
+// index, which names each of them, are `sources_max` at most, and larger if
+// need be; 0: any number. `widths`, if there are any, are taken instead, in
+// turns.
+void ChooseSizes(const TargetSize& target, int64_t sources_max,
                  absl::Span<const int64_t> widths, Nest& nest);
 
 // How many values a hyperplane has.
