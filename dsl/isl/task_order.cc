@@ -136,13 +136,11 @@ std::vector<Dependence> TaskOrder::DoubtfulRing(
     reads.push_back(
         {.reader = d.reader, .maker = d.maker, .number = reads.size()});
   }
+  reads = RingWithoutOrder(std::move(reads), [&](const NodeRead& read, int i) {
+    return StepOf(dependences[read.number], i);
+  });
   std::vector<Dependence> out;
-  for (const NodeRead& read :
-       RingWithoutOrder(std::move(reads), [&](const NodeRead&one, int i) {
-         return StepOf(dependences[one.number], i);
-       })) {
-    out.push_back(dependences[read.number]);
-  }
+  for (const NodeRead& read : reads) out.push_back(dependences[read.number]);
   return out;
 }
 

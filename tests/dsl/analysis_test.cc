@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -546,75 +548,13 @@ result u(i)(j)(T) for i = 1:N-1  j = 1:N-1
   EXPECT_EQ(sweeps.text, "");
 }
 
-// A factorisation by its elements and, beside it, two substitutions: three
-// rings of tasks, of which isl finds a schedule for each within its steps, and
-// for all at once does not.
+// A factorisation and two substitutions: three rings of tasks, of which isl
+// finds a schedule for each within its steps, and for all at once does not.
 TEST(Analysis, OrdersRingsOneByOne) {
-  const Analysed three = Analyse(R"(
-param N = 100
-boundary A(i)(j)(0) = i == j ? N : 1
-task lower
-  creates A(i)(j)(k+1) as n
-  for i = 2:N-1  j = 1:i-1  k = 0:j-1
-  using A(i)(j)(k) as a  F(i)(k) as b  F(k)(j) as c
-  code
-    n = a - b*c
-  end code
-end task
-task divide
-  creates F(i)(j) as n
-  for i = 1:N-1  j = 0:i-1
-  using A(i)(j)(j) as a  F(j)(j) as d
-  code
-    n = a/d
-  end code
-end task
-task upper
-  creates A(i)(j)(k+1) as n
-  for i = 1:N-1  j = i:N-1  k = 0:i-1
-  using A(i)(j)(k) as a  F(i)(k) as b  F(k)(j) as c
-  code
-    n = a - b*c
-  end code
-end task
-task finish
-  creates F(i)(j) as n
-  for i = 0:N-1  j = i:N-1
-  using A(i)(j)(i) as a
-  code
-    n = a
-  end code
-end task
-boundary w(i)(0) = 4
-boundary v(i)(i+1) = 1
-task forward
-  creates w(i)(j+1) as n
-  for i = 1:N-1  j = 0:i-1
-  using w(i)(j) as c  w(j)(j) as y
-  code
-    n = c - y
-  end code
-end task
-task back
-  creates v(i)(j+1) as n
-  for i = 0:N-2  j = i+1:N-1
-  using v(i)(j) as c  x(j) as d
-  code
-    n = c - d
-  end code
-end task
-task solve
-  creates x(i) as n
-  for i = 0:N-1
-  using v(i)(N) as c  F(i)(i) as d
-  code
-    n = c/d
-  end code
-end task
-result x
-result w(N-1)(N-1)
-)",
-                                 {});
+  std::ifstream file(DOGGED_PROGRAMS_DIR "/nests/lu_solve.dog");
+  std::ostringstream text;
+  text << file.rdbuf();
+  const Analysed three = Analyse(text.str(), {{"N", "500"}});
   EXPECT_TRUE(three.is_good) << three.text;
   EXPECT_EQ(three.text, "");
 }

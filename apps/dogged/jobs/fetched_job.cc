@@ -36,8 +36,7 @@ int32_t ViewOfArray(const Program& program, absl::string_view array,
     if (view.array != array || !Covers(view, labels)) continue;
     double count = 1;
     for (size_t d = 0; d < view.lower.size(); ++d) {
-      count *= static_cast<double>(
-          (view.upper[d] - view.lower[d]) / view.step[d] + 1);
+      count *= static_cast<double>(view.Count(d));
     }
     if (out >= 0 && count >= fewest) continue;
     out = static_cast<int32_t>(v);

@@ -86,7 +86,7 @@ void AgentLoop::RunPass() {
   if (const char* const why = leave_) agent_.Leave(now, why);
   if (is_hurried_) agent_.HurryLeave(now);
   agent_.RunOnce(now);
-  LogEvents();
+  NoteEvents();
   life_lines_.Tick();
   const bool has_settled = dialer_.Tick(now);
   introductions_.Tick(now);
@@ -189,7 +189,7 @@ bool AgentLoop::TakeJoin(absl::Time now, const ControlEvent& event) {
   return true;
 }
 
-void AgentLoop::LogEvents() {
+void AgentLoop::NoteEvents() {
   for (const MembershipEvent& event : agent_.TakeEvents()) {
     const std::string& address = event.member.control_address;
     if (event.kind == MembershipEvent::Kind::kJoined) {

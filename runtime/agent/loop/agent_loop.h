@@ -100,7 +100,7 @@ class AgentLoop : private LoopTurn::Loop {
   void HandleControl(absl::Time now);
   // An agent asks to join; false for other events.
   bool TakeJoin(absl::Time now, const ControlEvent& event);
-  void LogEvents();
+  void NoteEvents();
 
   Agent& agent_;
   Ports ports_;

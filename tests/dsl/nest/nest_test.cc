@@ -715,83 +715,8 @@ TEST(NestTest, UnsoundTilesAreRefused) {
 // and names each of them: of a large matrix they are larger. It had run point
 // by point from some order between 1000 and 1600 on, for minutes.
 TEST(NestTest, TilesGrowWhereOneReadsThemAlongAnIndex) {
-  const std::string text = R"(
-param N = 40
-task fill
-  creates A(i)(j)(0) as n
-  for i = 0:N-1  j = 0:N-1
-  code
-    n = (i == j ? N : 0.0) + 1.0/(1 + i + 2*j)
-  end code
-end task
-task lower
-  creates A(i)(j)(k+1) as n
-  for i = 2:N-1  j = 1:i-1  k = 0:j-1
-  using A(i)(j)(k) as a  F(i)(k) as b  F(k)(j) as c
-  code
-    n = a - b*c
-  end code
-end task
-task divide
-  creates F(i)(j) as n
-  for i = 1:N-1  j = 0:i-1
-  using A(i)(j)(j) as a  F(j)(j) as d
-  code
-    n = a/d
-  end code
-end task
-task upper
-  creates A(i)(j)(k+1) as n
-  for i = 1:N-1  j = i:N-1  k = 0:i-1
-  using A(i)(j)(k) as a  F(i)(k) as b  F(k)(j) as c
-  code
-    n = a - b*c
-  end code
-end task
-task finish
-  creates F(i)(j) as n
-  for i = 0:N-1  j = i:N-1
-  using A(i)(j)(i) as a
-  code
-    n = a
-  end code
-end task
-boundary w(i)(0) = i + 1
-task forward
-  creates w(i)(j+1) as n
-  for i = 1:N-1  j = 0:i-1
-  using w(i)(j) as c  F(i)(j) as a  w(j)(j) as y
-  code
-    n = c - a*y
-  end code
-end task
-task turn
-  creates v(i)(i+1) as n
-  for i = 0:N-1
-  using w(i)(i) as y
-  code
-    n = y
-  end code
-end task
-task back
-  creates v(i)(j+1) as n
-  for i = 0:N-2  j = i+1:N-1
-  using v(i)(j) as c  F(i)(j) as a  x(j) as d
-  code
-    n = c - a*d
-  end code
-end task
-task solve
-  creates x(i) as n
-  for i = 0:N-1
-  using v(i)(N) as c  F(i)(i) as d
-  code
-    n = c/d
-  end code
-end task
-result x(:)
-)";
-  ExpectBitsOfPoints(text, NestOptions(), nullptr);
+  const std::string text =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/lu_solve.dog"));
   for (const std::string order : {"1600", "4000"}) {
     CompileOptions options = NestOptions();
     options.parameters = {{"N", order}};
