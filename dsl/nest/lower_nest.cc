@@ -13,6 +13,7 @@
 #include "dsl/isl/isl_sets.h"
 #include "dsl/isl/set_queries.h"
 #include "dsl/lower/static_values.h"
+#include "dsl/nest/align_arrays.h"
 #include "dsl/nest/fold_groups.h"
 #include "dsl/nest/nest.h"
 #include "dsl/nest/nest_code.h"
@@ -369,6 +370,7 @@ absl::StatusOr<Program> Lower(const PointProgram& points,
   const IslContext context(kOperationsMax);
   DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(points, context.get()));
   DOGGED_RETURN_IF_ERROR(ScheduleNest(planes, search.steps_left, nest));
+  AlignArrays(nest);
   search.has_planes = std::any_of(
       nest.components.begin(), nest.components.end(),
       [](const NestComponent& component) { return component.planes >= 0; });
