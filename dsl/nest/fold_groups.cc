@@ -226,10 +226,10 @@ void FoldGroups(int32_t c, Nest& nest) {
     }
     // Points of a parallel loop must not meet in an element.
     for (size_t d = 0; d < group.is_folded.size(); ++d) {
-      const auto inner = static_cast<size_t>(component.inner);
-      if (group.is_folded[d] && component.inner >= 0 &&
-          group.factors[d][inner] != 0) {
-        component.parallel = -1;
+      for (const int32_t k : {component.inner, component.wave}) {
+        if (k >= 0 && group.is_folded[d] && group.factors[d][k] != 0) {
+          component.parallel = -1;
+        }
       }
     }
   }

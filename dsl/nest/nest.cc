@@ -1,5 +1,8 @@
 #include "dsl/nest/nest.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include "absl/strings/str_cat.h"
 
 namespace dogged::dsl {
@@ -48,6 +51,44 @@ std::string OriginText(const std::vector<int64_t>& factors,
     if (factors[m] == 0) continue;
     absl::StrAppend(&out, " + ", factors[m] * sizes[m], "*(", tile[m], ")");
   }
+  return out;
+}
+
+std::optional<WaveDimensions> WaveOf(const NestComponent& component,
+                                     const NestGroup& group) {
+  if (component.wave < 0) return std::nullopt;
+  WaveDimensions out;
+  int64_t by_inner = 0;
+  int64_t by_wave = 0;
+  for (size_t d = 0; d < group.factors.size(); ++d) {
+    const int64_t inner = group.factors[d][component.inner];
+    const int64_t wave = group.factors[d][component.wave];
+    if (inner == 0 && wave == 0) continue;
+    const bool is_folded = !group.is_folded.empty() && group.is_folded[d];
+    const bool is_second = inner != 0 ? by_inner != 0 : by_wave != 0;
+    if (is_folded || is_second || (inner != 0 && wave != 0)) {
+      return std::nullopt;
+    }
+    by_inner += inner;
+    by_wave += wave;
+    (inner != 0 ? out.inner : out.wave) = d;
+  }
+  const bool are_alike = by_inner == by_wave && by_inner * by_wave == 1;
+  if (!are_alike || group.is_input || group.width > 1) return std::nullopt;
+  return out;
+}
+
+std::vector<int64_t> BufferExtents(const NestComponent& component,
+                                   const NestGroup& group) {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < group.spans.size(); ++d) {
+    const bool is_folded = !group.is_folded.empty() && group.is_folded[d];
+    out.push_back(is_folded ? 1 : std::max<int64_t>(0, group.spans[d].Count()));
+  }
+  if (const auto wave = WaveOf(component, group)) {
+    out[wave->wave] += std::max<int64_t>(0, out[wave->inner] - 1);
+  }
+  if (group.width > 1) out.push_back(group.width);
   return out;
 }
 

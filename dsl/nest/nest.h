@@ -138,6 +138,10 @@ struct NestComponent {
   int32_t parallel_member = -1;  // the same, before buffers are folded
   // The tile index that runs innermost in a tile; -1 without any.
   int32_t inner = -1;
+  // The tile index whose sum with the inner one runs around that, where points
+  // along the inner one alone need each other: points of one sum do not. -1 if
+  // there is none.
+  int32_t wave = -1;
   int32_t order_rank = 0;
   int32_t result = -1;  // the copy of this result
   // A number that those parts share whose tiles go plane by plane, in order of
@@ -188,6 +192,19 @@ std::vector<std::string> IslNames(const std::string& prefix, int rank);
 std::string OriginText(const std::vector<int64_t>& factors,
                        const std::vector<int64_t>& sizes,
                        const std::vector<std::string>& tile);
+
+// The dimensions of a group along the inner index of its component's tiles and
+// along that of its wavefronts. A buffer has a wavefront's elements side by
+// side if the first is as far from its neighbour as the second, and one.
+struct WaveDimensions {
+  size_t inner = 0;
+  size_t wave = 0;
+};
+std::optional<WaveDimensions> WaveOf(const NestComponent& component,
+                                     const NestGroup& group);
+// Elements of the buffer of a group by dimension, with room for wavefronts.
+std::vector<int64_t> BufferExtents(const NestComponent& component,
+                                   const NestGroup& group);
 
 // Text of isl: "i0 + 2*i1 - 3", by prefix.
 std::string IslText(const AffineExpr& expr, const std::string& prefix);

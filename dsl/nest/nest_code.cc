@@ -178,11 +178,14 @@ std::vector<size_t> BodyMaker::OrderOf(const NestComponent& component,
       component.inner < 0) {
     return out;
   }
-  const auto inner = static_cast<size_t>(component.inner);
-  const auto first = std::find_if(out.begin(), out.end(), [&](size_t d) {
-    return group.factors[d][inner] != 0;
-  });
-  if (first != out.end()) std::rotate(out.begin(), first, first + 1);
+  const auto put_first = [&out](auto is_it) {
+    const auto it = std::find_if(out.begin(), out.end(), is_it);
+    if (it != out.end()) std::rotate(out.begin(), it, it + 1);
+  };
+  if (const auto wave = WaveOf(component, group)) {
+    put_first([&wave](size_t d) { return d == wave->wave; });
+  }
+  put_first([&](size_t d) { return group.factors[d][component.inner] != 0; });
   return out;
 }
 
@@ -198,6 +201,10 @@ Layout BodyMaker::LayoutOf(const NestComponent& component,
     // A plane of one element has no stride: it may be folded.
     if (extents[d] > 1 || spans[d].Count() == 1) out.strides[d] = stride;
     stride *= extents[d];
+  }
+  if (body_.blocks[block].kind == NestBlock::Kind::kBuffer) {
+    const auto wave = WaveOf(component, group);
+    if (wave) out.strides[wave->inner] += out.strides[wave->wave];
   }
   for (size_t d = 0; d < spans.size(); ++d) {
     out.origin = out.origin +
@@ -327,7 +334,8 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
     }
     // The created block that has all of it.
     int32_t created = -1;
-    for (size_t p = 0; p < parcels_.size() && group.is_made; ++p) {
+    const bool may_be = group.is_made && !WaveOf(component_, group);
+    for (size_t p = 0; p < parcels_.size() && may_be; ++p) {
       const NestParcel& parcel = nest_.parcels[parcels_[p]];
       if (parcel.group == number && !parcel.plane &&
           ExtentsOf(group, parcel) == ExtentsOf(group, group.spans) &&
@@ -365,9 +373,10 @@ void BodyMaker::PlaceGroups(const std::vector<int64_t>& limits) {
                                  uses_[*only].source, use_blocks[*only]));
       continue;
     }
-    const int32_t added = AddBlock({.kind = NestBlock::Kind::kBuffer,
-                                    .element = group.element,
-                                    .extents = ExtentsOf(group, group.spans)});
+    const int32_t added =
+        AddBlock({.kind = NestBlock::Kind::kBuffer,
+                  .element = group.element,
+                  .extents = BufferExtents(component_, group)});
     groups_.push_back(LayoutOf(component_, group, group.spans, own, added));
   }
 }

@@ -158,6 +158,8 @@ class Scheduler {
   void TakeParts();
   void ScheduleCopy(NestComponent& component);
   void Arrange(NestComponent& component);
+  bool HasChains(const NestComponent& component) const;
+  int32_t WaveFor(const NestComponent& component) const;
   int ScoreOf(const NestComponent& component, size_t member) const;
   absl::Status SplitFlows(bool planes_apart);
   NestPoint& PointOf(int32_t p) { return nest_.points[p]; }
@@ -312,6 +314,69 @@ int Scheduler::ScoreOf(const NestComponent& component, size_t member) const {
   return score;
 }
 
+// Whether points along the inner member alone need each other, one after the
+// other. A first one that all others need is none of them.
+bool Scheduler::HasChains(const NestComponent& component) const {
+  const auto is_here = [&component](int32_t p) {
+    return std::find(component.points.begin(), component.points.end(), p) !=
+           component.points.end();
+  };
+  std::vector<NestFlow> flows;
+  std::vector<std::vector<int32_t>> reads(nest_.points.size());
+  for (NestFlow flow : nest_.flows) {
+    if (!is_here(flow.consumer) || !is_here(flow.producer)) continue;
+    const NestPoint& consumer = nest_.points[flow.consumer];
+    const NestPoint& producer = nest_.points[flow.producer];
+    std::string same = "true";
+    for (size_t m = 0; m < consumer.theta.size(); ++m) {
+      if (static_cast<int32_t>(m) == component.inner) continue;
+      absl::StrAppend(&same, " and ", IslText(consumer.theta[m], "i"), " = ",
+                      IslText(producer.theta[m], "j"));
+    }
+    flow.map = flow.map.intersect(isl::map(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
+                     IslTuple(producer.tuple, producer.dims, "j"), " : ", same,
+                     " }")));
+    if (flow.map.is_empty()) continue;
+    reads[flow.consumer].push_back(flow.producer);
+    flows.push_back(std::move(flow));
+  }
+  std::vector<size_t> part_of(nest_.points.size());
+  const auto parts = StrongComponents(reads);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    for (const int32_t p : parts[k]) part_of[p] = k;
+  }
+  return std::any_of(flows.begin(), flows.end(), [&](const NestFlow& flow) {
+    if (part_of[flow.consumer] != part_of[flow.producer]) return false;
+    const NestPoint& consumer = nest_.points[flow.consumer];
+    const NestPoint& producer = nest_.points[flow.producer];
+    const isl::map elsewhere(
+        nest_.context,
+        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
+                     IslTuple(producer.tuple, producer.dims, "j"), " : ",
+                     IslText(consumer.theta[component.inner], "i"), " != ",
+                     IslText(producer.theta[component.inner], "j"), " }"));
+    return !flow.map.intersect(elsewhere).is_empty();
+  });
+}
+
+// The member of the band that makes wavefronts with the inner one. No
+// dependence goes back along a member, so points with one sum of two members,
+// and the same others, need nothing of each other: Wolfe, Loops skewing: the
+// wavefront method revisited, IJPP 15(4), 1986.
+int32_t Scheduler::WaveFor(const NestComponent& component) const {
+  const bool is_whole = std::all_of(
+      component.points.begin(), component.points.end(),
+      [&](int32_t p) { return nest_.points[p].dims <= component.rank; });
+  if (!is_whole || !HasChains(component)) return -1;
+  const int32_t first = component.planes >= 0 ? 1 : 0;
+  for (int32_t m = component.rank - 1; m >= first; --m) {
+    if (m != component.inner) return m;
+  }
+  return -1;
+}
+
 // Puts the member that runs best innermost: all orders of a band are good.
 void Scheduler::Arrange(NestComponent& component) {
   if (component.rank == 0) return;
@@ -323,18 +388,27 @@ void Scheduler::Arrange(NestComponent& component) {
     component.inner = static_cast<int32_t>(m);
     best = score;
   }
-  const auto inner = static_cast<size_t>(component.inner);
-  if (component.is_coincident[inner]) {
+  component.wave = WaveFor(component);
+  if (component.wave >= 0 || component.is_coincident[component.inner]) {
     component.parallel = component.parallel_member = component.rank - 1;
   }
   std::vector<std::string> order;
   for (int32_t d = 0; d < component.order_rank; ++d) {
-    if (d < component.rank && d == component.inner) continue;
+    const bool is_wave = d == component.wave;
+    if (is_wave || (d < component.rank && d == component.inner)) continue;
+    if (d == component.rank && component.wave >= 0) {
+      order.push_back(
+          absl::StrCat("d", component.wave, " + d", component.inner));
+    }
     if (d == component.rank)
       order.push_back(absl::StrCat("d", component.inner));
     order.push_back(absl::StrCat("d", d));
   }
   if (component.order_rank == component.rank) {
+    if (component.wave >= 0) {
+      order.push_back(
+          absl::StrCat("d", component.wave, " + d", component.inner));
+    }
     order.push_back(absl::StrCat("d", component.inner));
   }
   const isl::map arranged(

@@ -31,14 +31,19 @@ constexpr int64_t kSmallLabel = 8192;
 // Counts are right up to here.
 constexpr int64_t kCountMax = int64_t{1} << 40;
 
-int64_t CountOf(const std::vector<Span>& spans) {
+int64_t CountOf(const std::vector<int64_t>& extents) {
   int64_t out = 1;
-  for (const Span& span : spans) {
-    out = span.Count() > kCountMax / std::max<int64_t>(1, out)
-              ? kCountMax
-              : out * span.Count();
+  for (const int64_t extent : extents) {
+    out = extent > kCountMax / std::max<int64_t>(1, out) ? kCountMax
+                                                         : out * extent;
   }
   return out;
+}
+
+int64_t CountOf(const std::vector<Span>& spans) {
+  std::vector<int64_t> extents;
+  for (const Span& span : spans) extents.push_back(span.Count());
+  return CountOf(extents);
 }
 
 int64_t CountOf(const std::vector<Span>& spans,
@@ -660,11 +665,7 @@ std::vector<int32_t> ComponentsBeyond(const Nest& nest, int64_t elements_max) {
   for (size_t c = 0; c < nest.components.size(); ++c) {
     int64_t elements = 0;
     for (const NestGroup& group : nest.components[c].groups) {
-      std::vector<Span> spans = group.spans;
-      for (size_t d = 0; d < group.is_folded.size(); ++d) {
-        if (group.is_folded[d]) spans[d].upper = spans[d].lower;
-      }
-      elements += std::min(CountOf(spans) * group.width, kCountMax);
+      elements += CountOf(BufferExtents(nest.components[c], group));
     }
     if (elements > elements_max) out.push_back(static_cast<int32_t>(c));
   }
