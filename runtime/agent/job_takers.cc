@@ -162,11 +162,13 @@ std::vector<std::pair<JobId, absl::Status>> JobTakers::TakeUnservable(
     const bool is_plain =
         entry.troubles.empty() &&
         MeetsNumericClass(agent_.options.self.numeric_class, wanted);
-    if (is_plain || !TakersOf(*entry.job, entry.hash).empty()) {
+    // All passes come here: troubles are those that were read last.
+    std::vector<const Member*> members;
+    if (!is_plain) members = ClassOf(*entry.job);
+    if (is_plain || !dogged::TakersOf(members, entry.troubles).empty()) {
       entry.unservable_since = absl::InfiniteFuture();
       continue;
     }
-    const std::vector<const Member*> members = ClassOf(*entry.job);
     // An agent that died may be started again, and contacts may come up yet.
     const bool is_alone = agent_.membership.view()->size() == 1;
     const bool may_come =
@@ -183,7 +185,7 @@ std::vector<std::pair<JobId, absl::Status>> JobTakers::TakeUnservable(
     if (now < end) continue;
     out.emplace_back(
         job, !members.empty()
-                 ? NobodyLeft(TroublesOfJob(entry.hash), members)
+                 ? NobodyLeft(entry.troubles, members)
                  : absl::FailedPreconditionError(absl::StrCat(
                        "no live agent of the job's numeric class \"", wanted,
                        "\" for ", absl::FormatDuration(wait),
