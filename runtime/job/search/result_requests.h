@@ -22,9 +22,10 @@ struct ResultRequests {
   struct Request {
     absl::Duration interval;  // until it is asked for again
     RequestKind kind;
+    absl::Time next_ask = absl::InfinitePast();
   };
   std::map<Label, Request> wanted;
-  // When which of them is asked for again; some are wanted no more.
+  // When which of them is asked for again.
   std::set<std::pair<absl::Time, Label>> asks;
   std::vector<std::pair<Label, Value>> found;  // to be taken
 };

@@ -64,8 +64,10 @@ void Results::Request(const Pass& pass, const Label& label, RequestKind kind) {
 }
 
 void Results::EndWatches() {
-  std::erase_if(requests_.wanted, [](const auto& one) {
-    return one.second.kind == RequestKind::kWatch;
+  std::erase_if(requests_.wanted, [this](const auto& one) {
+    if (one.second.kind != RequestKind::kWatch) return false;
+    requests_.asks.erase({one.second.next_ask, one.first});
+    return true;
   });
 }
 
@@ -82,6 +84,7 @@ void Results::HandOutIfRequested(const Label& label, const Value& value) {
     return;
   }
   requests_.found.emplace_back(label, value);
+  requests_.asks.erase({it->second.next_ask, label});
   requests_.wanted.erase(it);
 }
 
@@ -90,7 +93,9 @@ void Results::AskForRequested(const Pass& pass, const Label& label) {
   absl::Duration& interval = request.interval;
   const bool makes_none =
       request.kind == RequestKind::kWatch || job_.goal.is_demanded;
-  requests_.asks.emplace(pass.now + interval, label);
+  requests_.asks.erase({request.next_ask, label});
+  request.next_ask = pass.now + interval;
+  requests_.asks.emplace(request.next_ask, label);
   interval = std::min(2 * interval, job_.limits.backoff_max);
   // The label may have been bound while its home was elsewhere.
   const LabelEntry* entry = labels_.shard.FindBound(label);
@@ -118,8 +123,7 @@ void Results::SweepRequests(const Pass& pass) {
   for (int i = 0;
        i < kAskedAtOnce && !asks.empty() && asks.begin()->first <= pass.now;
        ++i) {
-    const Label label = asks.extract(asks.begin()).value().second;
-    if (requests_.wanted.contains(label)) AskForRequested(pass, label);
+    AskForRequested(pass, Label(asks.begin()->second));
   }
 }
 
@@ -172,6 +176,7 @@ void Results::AskAllAgain(absl::Time now) {
   requests_.asks.clear();
   for (auto& [label, request] : requests_.wanted) {
     request.interval = 2 * job_.limits.sweep_interval;
+    request.next_ask = now;
     requests_.asks.emplace(now, label);
   }
 }
