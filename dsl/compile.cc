@@ -22,7 +22,6 @@
 #include "dsl/point_warning.h"
 #include "dsl/text/parser.h"
 #include "dsl/tiling/lower_program.h"
-#include "dsl/tiling/skew.h"
 #include "dsl/tiling/stencil.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
@@ -356,7 +355,6 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   facts.footprint = absl::StartsWith(how, kPointByPoint) || how == kOwnTiles
                         ? PointFootprintOf(points)
                         : FootprintOf(points, job.program);
-  facts.footprint.results += HeldBeyondResults(job.program);
   DOGGED_RETURN_IF_ERROR(AddInputs(
       points, options,
       [&](const std::string& array, const Shape& shape) {

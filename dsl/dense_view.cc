@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "dsl/tiling/skewed_results.h"
 #include "runtime/base/check.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/affine.h"
@@ -68,7 +67,7 @@ void CopyBlock(const Value& block, const IndexVector& first,
 }  // namespace
 
 bool HasTiles(const ResultView& view) {
-  return view.skewed.has_value() || view.held.has_value() ||
+  return view.held.has_value() ||
          std::any_of(view.extent.begin(), view.extent.end(),
                      [](int64_t extent) { return extent > 1; });
 }
@@ -96,7 +95,6 @@ std::vector<Label> LabelsOf(const Program& program, const ResultView& view) {
 DenseView::DenseView(const Program& program, const ResultView& view)
     : program_(program),
       view_(view),
-      held_(view.skewed.has_value() ? HeldView(view) : view),
       labels_(LabelsOf(program, view)),
       // A tile one wide has an entry of its own in the shape, a user label not.
       is_tiled_(HasTiles(view) || (!labels_.empty() &&
@@ -165,14 +163,14 @@ DenseView::Box DenseView::PlaceOf(size_t i) const {
 
 DenseView::Box DenseView::PlaceTile(const Label& label) const {
   Box out;
-  for (size_t d = 0; d < held_.lower.size(); ++d) {
-    if (held_.tile_index[d] < 0) continue;
+  for (size_t d = 0; d < view_.lower.size(); ++d) {
+    if (view_.tile_index[d] < 0) continue;
     const int64_t begin =
-        held_.origin[d] + label.index[held_.tile_index[d]] * held_.extent[d];
-    const int64_t end = std::min(begin + held_.extent[d] - 1, held_.upper[d]);
+        view_.origin[d] + label.index[view_.tile_index[d]] * view_.extent[d];
+    const int64_t end = std::min(begin + view_.extent[d] - 1, view_.upper[d]);
     const int64_t first = CeilDiv(
-        std::max(begin, held_.lower[d]) - held_.lower[d], held_.step[d]);
-    const int64_t last = FloorDiv(end - held_.lower[d], held_.step[d]);
+        std::max(begin, view_.lower[d]) - view_.lower[d], view_.step[d]);
+    const int64_t last = FloorDiv(end - view_.lower[d], view_.step[d]);
     out.first.push_back(first);
     out.extents.push_back(std::max<int64_t>(0, last - first + 1));
   }
@@ -199,26 +197,11 @@ DenseView::Box DenseView::PlaceBlock(size_t i) const {
   return out;
 }
 
-ResultView DenseView::Narrowed(const Box& box) const {
-  ResultView out = view_;
-  int next = 0;
-  for (size_t d = 0; d < out.lower.size(); ++d) {
-    if (out.tile_index[d] < 0) continue;
-    out.lower[d] += box.first[next] * out.step[d];
-    out.upper[d] = out.lower[d] + (box.extents[next] - 1) * out.step[d];
-    ++next;
-  }
-  return out;
-}
-
 absl::StatusOr<Value> DenseView::AssembleBox(const Box& box,
                                              ResultLookup lookup) const {
   Value out = Value::Allocate(type_, box.extents);
   std::memset(out.mutable_data(), 0, out.bytes());
-  const bool is_skewed = view_.skewed.has_value();
-  const ResultView wanted = is_skewed ? Narrowed(box) : view_;
   const auto touches = [&](const Box& place) {
-    if (is_skewed) return HoldsSkewed(wanted, place.first, place.extents);
     for (int d = 0; d < place.first.size(); ++d) {
       if (place.first[d] + place.extents[d] <= box.first[d] ||
           place.first[d] >= box.first[d] + box.extents[d]) {
@@ -236,12 +219,7 @@ absl::StatusOr<Value> DenseView::AssembleBox(const Box& box,
           "result ", program_.get().LabelText(labels_[i]), " has shape ",
           value.shape().ToString(), ", expected ", place.extents.ToString()));
     }
-    if (is_skewed) {
-      CopySkewed(wanted, value, place.first, place.extents, out);
-    } else {
-      CopyBlock(value, place.first, place.extents,
-                {box.first, box.extents, out});
-    }
+    CopyBlock(value, place.first, place.extents, {box.first, box.extents, out});
   }
   out.SealLazily();
   return out;
@@ -255,7 +233,6 @@ absl::StatusOr<Value> DenseView::Assemble(ResultLookup lookup) const {
 
 int64_t DenseView::RowsTogether(int d) const {
   if (!is_tiled_) return is_product_ ? full_[d] : 1;
-  if (view_.skewed.has_value()) return 1;
   int next = 0;
   for (size_t i = 0; i < view_.lower.size(); ++i) {
     if (view_.tile_index[i] < 0) continue;

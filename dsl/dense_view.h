@@ -71,10 +71,7 @@ class DenseView {
   };
   // In lexicographic order.
   const std::vector<Label>& labels() const { return labels_; }
-  // False: values are skewed, and what they hold of the array is no box.
-  bool HasBoxes() const { return !view_.skewed.has_value(); }
-  // Where the value of label number `i` stands; of a skewed view, in its
-  // HeldView().
+  // Where the value of label number `i` stands.
   Box PlaceOf(size_t i) const;
 
  private:
@@ -85,15 +82,11 @@ class DenseView {
   Box PlaceTile(const Label& label) const;
   Box PlaceBlock(size_t i) const;
   absl::StatusOr<Value> AssembleBox(const Box& box, ResultLookup lookup) const;
-  // The part of the view that stands in `box`.
-  ResultView Narrowed(const Box& box) const;
   // Rows of dimension `d` that have their labels in common.
   int64_t RowsTogether(int d) const;
 
   const std::reference_wrapper<const Program> program_;
   const ResultView view_;
-  const ResultView
-      held_;  // the labels' own indices, which skewing makes others
   const std::vector<Label> labels_;  // in lexicographic order
   bool is_tiled_ = false;            // labels hold several of the user's each
   ElementType type_ = ElementType::kDouble;

@@ -12,26 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/substitute.h"
+#include "dsl/nest/integer_rows.h"
 #include "runtime/graph/affine.h"
 
 namespace dogged::dsl {
 namespace {
-
-// Factors by index of a form, less its constant.
-using Row = std::vector<int64_t>;
-
-// By expansion along the first row: there are few indices.
-int64_t Determinant(const std::vector<Row>& rows) {
-  if (rows.empty()) return 1;
-  int64_t out = 0;
-  for (size_t k = 0; k < rows.size(); ++k) {
-    if (rows[0][k] == 0) continue;
-    std::vector<Row> minor(rows.begin() + 1, rows.end());
-    for (Row& row : minor) row.erase(row.begin() + static_cast<ptrdiff_t>(k));
-    out += (k % 2 == 0 ? 1 : -1) * rows[0][k] * Determinant(minor);
-  }
-  return out;
-}
 
 // The indices of a statement as forms of the element that it makes, less
 // constants; none if the element is not just those, in some order.

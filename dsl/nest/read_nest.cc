@@ -17,8 +17,8 @@ namespace {
 
 // More statements than a program has that somebody wrote by hand.
 constexpr size_t kPointsMax = 200;
-// Parts of a formula's domain, such as the faces of a box.
-constexpr size_t kPartsMax = 6;
+// Parts of a formula's domain, such as the faces and edges of a box.
+constexpr size_t kPartsMax = 24;
 
 // Points of the least box around `set`, as a real number: it may be beyond all
 // integers.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "dsl/nest/strong_components.h"
 #include "dsl/nest/symbolic_sizes.h"
 #include "dsl/nest/tile_sizes.h"
+#include "dsl/nest/uniform_band.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -146,6 +148,9 @@ class Scheduler {
                             NestComponent& component);
   std::optional<isl::schedule> Compute(
       const isl::schedule_constraints& constraints, int constant_max);
+  // By UniformBand(); false if distances are not constant, or it has none.
+  bool TakeUniformBand(const std::vector<NestFlow>& flows,
+                       NestComponent& component);
   absl::Status TakeBand(const isl::schedule& schedule,
                         const SymbolicSizes& sizes, NestComponent& component);
   bool HasLargePlanes(const NestComponent& component);
@@ -642,6 +647,65 @@ std::optional<isl::schedule> Scheduler::Compute(
   return std::nullopt;
 }
 
+bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
+                                NestComponent& component) {
+  const int dims = PointOf(component.points.front()).dims;
+  std::vector<Row> distances;
+  std::vector<std::vector<int32_t>> reads(nest_.points.size());
+  for (const NestFlow& flow : flows) {
+    const auto pieces = PiecesOf(flow.map);
+    if (!pieces || PointOf(flow.consumer).dims != dims ||
+        PointOf(flow.producer).dims != dims) {
+      return false;
+    }
+    for (const Piece& piece : *pieces) {
+      Row distance;
+      for (int d = 0; d < dims; ++d) {
+        const AffineExpr back = AffineExpr::Index(d) - piece.forms[d];
+        if (!back.IsConstant()) return false;
+        distance.push_back(back.constant);
+      }
+      if (std::count(distance.begin(), distance.end(), 0) == dims) {
+        reads[flow.consumer].push_back(flow.producer);
+      }
+      distances.push_back(std::move(distance));
+    }
+  }
+  const auto planes = UniformBand(distances, dims);
+  if (!planes) return false;
+  component.rank = dims;
+  component.order_rank = dims + 1;
+  component.is_coincident.clear();
+  std::vector<AffineExpr> theta;
+  for (const Row& plane : *planes) {
+    AffineExpr& form = theta.emplace_back();
+    std::copy(plane.begin(), plane.end(), form.coefficients.begin());
+    component.is_coincident.push_back(
+        std::all_of(distances.begin(), distances.end(), [&](const Row& one) {
+          return std::inner_product(one.begin(), one.end(), plane.begin(),
+                                    int64_t{0}) == 0;
+        }));
+  }
+  std::string forms;
+  for (const AffineExpr& form : theta) {
+    absl::StrAppend(&forms, IslText(form, "i"), ", ");
+  }
+  // Statements at one point in the order in which they read each other there.
+  int position = 0;
+  for (const std::vector<int32_t>& one : StrongComponents(reads)) {
+    NestPoint& point = PointOf(one.front());
+    if (std::find(component.points.begin(), component.points.end(),
+                  one.front()) == component.points.end()) {
+      continue;
+    }
+    point.theta = theta;
+    point.order = isl::map(nest_.context,
+                           absl::StrCat("{ ", IslTuple(point.tuple, dims, "i"),
+                                        " -> [", forms, position++, "] }"));
+  }
+  return true;
+}
+
 absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
                                      const SymbolicSizes& sizes,
                                      NestComponent& component) {
@@ -668,6 +732,9 @@ absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
   if (own.rank == dims) return TakeBand(*aligned, sizes, component);
   const auto shifted = Compute(constraints, -1);
   const Band other = shifted ? BandOf(*shifted) : Band();
+  if (other.rank < dims && TakeUniformBand(flows, component)) {
+    return absl::OkStatus();
+  }
   if (!aligned && !shifted) {
     return absl::UnimplementedError(
         absl::StrCat("no order of the points of task ",

@@ -14,6 +14,7 @@
 #include "dsl/kernels/reduce_kernel.h"
 #include "dsl/nest/decompose.h"
 #include "dsl/nest/element_plane.h"
+#include "runtime/base/division.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -130,32 +131,69 @@ absl::Status ForEachWay(
   }
 }
 
+// Whether hyperplanes of producers are those of consumers, and numbers: then
+// intervals tell what isl takes long for, seconds where tiles are skewed.
+bool IsUniform(const NestFlow& flow) {
+  return std::all_of(
+      flow.parts.begin(), flow.parts.end(), [](const Decomposition& part) {
+        const auto factors = [&part](int64_t factor) {
+          return std::count(part.factors.begin(), part.factors.end(), factor);
+        };
+        const int64_t others = std::ssize(part.factors) - factors(0);
+        return part.rest.IsConstant() && others <= 1 && others == factors(1);
+      });
+}
+
+bool IsNumber(const Decomposition& part) {
+  return std::count(part.factors.begin(), part.factors.end(), 0) ==
+         std::ssize(part.factors);
+}
+
+// Whether tile index k of producers is that of consumers, for all k.
+bool IsIdentity(const NestFlow& flow) {
+  for (size_t k = 0; k < flow.parts.size(); ++k) {
+    if (flow.parts[k].factors[k] != 1) return false;
+  }
+  return true;
+}
+
+// By tile index of the producer of a uniform flow, how far its tiles are off
+// from what the consumer's index tells.
+std::vector<Span> UniformOffsets(const NestFlow& flow,
+                                 const std::vector<int64_t>& sizes) {
+  std::vector<Span> out;
+  for (size_t k = 0; k < flow.parts.size(); ++k) {
+    const int64_t rest = flow.parts[k].rest.constant;
+    const int64_t last = IsNumber(flow.parts[k]) ? 0 : sizes[k] - 1;
+    out.push_back({.lower = FloorDiv(rest, sizes[k]),
+                   .upper = FloorDiv(rest + last, sizes[k])});
+  }
+  return out;
+}
+
+// Whether the hyperplanes of a point tell the elements that it touches.
+bool IsTold(const NestTouch& touch) {
+  return std::all_of(
+      touch.parts.begin(), touch.parts.end(),
+      [](const Decomposition& part) { return part.rest.IsConstant(); });
+}
+
 // What a tile's elements have of those that go to the tile at `offsets` from
-// it, by intervals alone: where hyperplanes of producers are those of consumers
-// and a number, and tell the element. isl takes some milliseconds for each.
-std::optional<std::vector<Span>> UniformSpans(
-    const NestFlow& flow, const NestTouch& touch,
-    const std::vector<int64_t>& sizes, const std::vector<int64_t>& offsets) {
+// it, of a uniform flow that makes elements which are told.
+std::vector<Span> UniformSpans(const NestFlow& flow, const NestTouch& touch,
+                               const std::vector<int64_t>& sizes,
+                               const std::vector<int64_t>& offsets) {
   // Where the points lie within the tile that makes them.
   std::vector<Span> inside;
   for (size_t k = 0; k < flow.parts.size(); ++k) {
-    const Decomposition& part = flow.parts[k];
-    const auto factors = [&part](int64_t factor) {
-      return std::count(part.factors.begin(), part.factors.end(), factor);
-    };
-    const int64_t others = std::ssize(part.factors) - factors(0);
-    if (!part.rest.IsConstant() || others > 1 || others != factors(1)) {
-      return std::nullopt;
-    }
     const int64_t last = sizes[k] - 1;
-    const int64_t begin = part.rest.constant - sizes[k] * offsets[k];
-    inside.push_back(
-        {.lower = std::max<int64_t>(0, begin),
-         .upper = std::min(last, begin + (others == 0 ? 0 : last))});
+    const int64_t begin = flow.parts[k].rest.constant - sizes[k] * offsets[k];
+    inside.push_back({.lower = std::max<int64_t>(0, begin),
+                      .upper = std::min(
+                          last, begin + (IsNumber(flow.parts[k]) ? 0 : last))});
   }
   std::vector<Span> out;
   for (const Decomposition& part : touch.parts) {
-    if (!part.rest.IsConstant()) return std::nullopt;
     Span span{.lower = part.rest.constant, .upper = part.rest.constant};
     for (size_t k = 0; k < part.factors.size(); ++k) {
       const int64_t factor = part.factors[k];
@@ -191,8 +229,24 @@ class TileFlows {
   void Measure(int32_t point, NestTouch& touch);
   void Group(int32_t point, NestTouch& touch, bool is_made, bool is_input);
   absl::Status AddFlow(const NestFlow& flow);
-  absl::Status AddDelivery(const NestFlow& flow, const isl::map& tiles,
+  bool IsWithin(const NestFlow& flow) const {
+    return nest_.points[flow.consumer].component ==
+           nest_.points[flow.producer].component;
+  }
+  // By intervals, of a uniform flow that makes elements which are told.
+  absl::Status AddUniformFlow(const NestFlow& flow);
+  // `readers` are tiles that read, `tiles` is from them to tiles that make; it
+  // is not looked at where intervals are enough.
+  absl::Status AddDelivery(const NestFlow& flow, const isl::set& readers,
+                           const isl::map& tiles,
                            const std::vector<int64_t>& offsets);
+  // Values of the flow that go to another group of the same tile.
+  void AddMirror(const NestFlow& flow);
+  absl::Status TooManySources(const NestFlow& flow) const {
+    return absl::OutOfRangeError(absl::StrCat(
+        "a tile of task ", nest_.points[flow.consumer].name,
+        " reads too many tiles of task ", nest_.points[flow.producer].name));
+  }
   std::vector<Span> Needed(const NestFlow& flow, const isl::map& tiles,
                            const std::vector<int64_t>& offsets);
   void Order(NestDelivery& delivery) const;
@@ -323,15 +377,17 @@ std::vector<Span> TileFlows::Needed(const NestFlow& flow, const isl::map& tiles,
   const NestPoint& producer = nest_.points[flow.producer];
   const NestComponent& component = ComponentOf(flow.producer);
   const NestTouch& touch = producer.creates[flow.create];
-  if (auto spans = UniformSpans(flow, touch, component.sizes, offsets)) {
+  if (IsUniform(flow) && IsTold(touch)) {
+    std::vector<Span> spans =
+        UniformSpans(flow, touch, component.sizes, offsets);
     // Small programs do not fill a tile.
     const NestGroup& group = component.groups[touch.group];
-    for (size_t d = 0; d < spans->size(); ++d) {
-      Span& span = (*spans)[d];
+    for (size_t d = 0; d < spans.size(); ++d) {
+      Span& span = spans[d];
       span.lower = std::max(span.lower, group.spans[d].lower);
       span.upper = std::min(span.upper, group.spans[d].upper);
     }
-    return *std::move(spans);
+    return spans;
   }
   const isl::map points = TilesOf(flow.consumer)
                               .apply_range(tiles)
@@ -395,7 +451,9 @@ void TileFlows::OrderPlanes(NestDelivery& delivery) const {
   delivery.tiles = Coalesced(delivery.tiles.intersect(before));
 }
 
-absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
+absl::Status TileFlows::AddDelivery(const NestFlow& flow,
+                                    const isl::set& readers,
+                                    const isl::map& tiles,
                                     const std::vector<int64_t>& offsets) {
   const NestPoint& consumer = nest_.points[flow.consumer];
   const NestPoint& producer = nest_.points[flow.producer];
@@ -416,7 +474,7 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
     source.push_back(IslText(expr, "T"));
     out.source.push_back(expr);
   }
-  out.tiles = HullOfTiles(tiles.domain());
+  out.tiles = HullOfTiles(readers);
   const isl::set has_source =
       TilesWithSource(ComponentOf(flow.consumer).rank, source, from);
   if (!out.tiles.is_subset(has_source)) {
@@ -428,6 +486,7 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
   } else if (out.consumer == out.producer) {
     Order(out);
   }
+  if (out.tiles.is_empty()) return absl::OkStatus();
   for (NestDelivery& known : nest_.deliveries) {
     if (known.consumer != out.consumer || known.group != out.group ||
         known.producer != out.producer ||
@@ -444,6 +503,30 @@ absl::Status TileFlows::AddDelivery(const NestFlow& flow, const isl::map& tiles,
   return absl::OkStatus();
 }
 
+void TileFlows::AddMirror(const NestFlow& flow) {
+  const int32_t group = nest_.points[flow.consumer].uses[flow.use].group;
+  const int32_t made = nest_.points[flow.producer].creates[flow.create].group;
+  if (group == made) return;
+  nest_.mirrors.push_back(
+      {.point = flow.producer, .create = flow.create, .group = group});
+}
+
+absl::Status TileFlows::AddUniformFlow(const NestFlow& flow) {
+  const std::vector<Span> spans =
+      UniformOffsets(flow, ComponentOf(flow.producer).sizes);
+  if (WaysOf(spans) > kSourcesMax) return TooManySources(flow);
+  const isl::set readers =
+      TilesOf(flow.consumer).intersect_domain(flow.map.domain()).range();
+  const bool is_within = IsWithin(flow);
+  return ForEachWay(spans, [&](const std::vector<int64_t>& at) {
+    if (is_within && std::count(at.begin(), at.end(), 0) == std::ssize(at)) {
+      AddMirror(flow);
+      return absl::OkStatus();
+    }
+    return AddDelivery(flow, readers, isl::map(), at);
+  });
+}
+
 absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   const NestPoint& consumer = nest_.points[flow.consumer];
   const NestPoint& producer = nest_.points[flow.producer];
@@ -454,12 +537,7 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
   if (consumer.component == producer.component) {
     const isl::map same =
         isl::manage(isl_map_identity(isl_map_get_space(tiles.get())));
-    const int32_t group = consumer.uses[flow.use].group;
-    const int32_t made = producer.creates[flow.create].group;
-    if (group != made && !tiles.intersect(same).is_empty()) {
-      nest_.mirrors.push_back(
-          {.point = flow.producer, .create = flow.create, .group = group});
-    }
+    if (!tiles.intersect(same).is_empty()) AddMirror(flow);
     tiles = tiles.subtract(same);
   }
   if (tiles.is_empty()) return absl::OkStatus();
@@ -482,9 +560,7 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
                      .upper = Greatest(values, 0).value_or(-1)});
   }
   if (WaysOf(spans) > kSourcesMax) {
-    return absl::OutOfRangeError(absl::StrCat("a tile of task ", consumer.name,
-                                              " reads too many tiles of task ",
-                                              producer.name));
+    return TooManySources(flow);
   }
   return ForEachWay(spans, [&](const std::vector<int64_t>& at) {
     std::vector<std::string> equal = {"true"};
@@ -500,7 +576,8 @@ absl::Status TileFlows::AddFlow(const NestFlow& flow) {
         nest_.context, absl::StrCat("{ ", IslTuple("", rank, "T"), " -> ",
                                     IslTuple("", from_rank, "U"), " : ",
                                     absl::StrJoin(equal, " and "), " }")));
-    return here.is_empty() ? absl::OkStatus() : AddDelivery(flow, here, at);
+    return here.is_empty() ? absl::OkStatus()
+                           : AddDelivery(flow, here.domain(), here, at);
   });
 }
 
@@ -647,7 +724,11 @@ absl::Status TileFlows::Find() {
     }
   }
   for (const NestFlow& flow : nest_.flows) {
-    DOGGED_RETURN_IF_ERROR(AddFlow(flow));
+    const NestTouch& made = nest_.points[flow.producer].creates[flow.create];
+    // Within a component a tile must not take itself for another.
+    const bool by_intervals = IsUniform(flow) && IsTold(made) &&
+                              (!IsWithin(flow) || IsIdentity(flow));
+    DOGGED_RETURN_IF_ERROR(by_intervals ? AddUniformFlow(flow) : AddFlow(flow));
   }
   for (const NestReduction& reduction : nest_.reductions) {
     DOGGED_RETURN_IF_ERROR(AddPartials(reduction));

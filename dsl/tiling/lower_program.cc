@@ -14,7 +14,6 @@
 #include "dsl/tiling/lift.h"
 #include "dsl/tiling/lift_views.h"
 #include "dsl/tiling/program_split.h"
-#include "dsl/tiling/skew.h"
 #include "runtime/base/status.h"
 
 namespace dogged::dsl {
@@ -134,23 +133,10 @@ void FixIndices(const std::vector<PointResult>& results, Program& program) {
   }
 }
 
-// The program in tiles, by steps across its indices if it has no other steps;
-// `steps` gets their formula.
 absl::StatusOr<Program> InTiles(const PointProgram& points,
                                 const TargetSize& target,
-                                const std::optional<TileShape>& shape,
-                                std::string& steps) {
+                                const std::optional<TileShape>& shape) {
   absl::StatusOr<Program> program = CoalesceTiled(points, target, shape);
-  if (absl::IsUnimplemented(program.status())) {
-    const absl::StatusOr<SkewedProgram> skewed = SkewPoints(points);
-    if (skewed.ok()) {
-      program = CoalesceTiled(skewed->points, target, shape);
-      if (program.ok()) UnskewViews(points, *skewed, *program);
-      steps = absl::StrCat("by steps of ", skewed->steps);
-    } else if (absl::IsUnimplemented(skewed.status())) {
-      program = skewed.status();
-    }
-  }
   if (program.ok()) FixIndices(points.results, *program);
   return program;
 }
@@ -196,26 +182,20 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
     how = "point by point, as asked for";
     return LowerPoints(points, target);
   }
-  std::string steps;
-  absl::StatusOr<Program> program = InTiles(points, target, shape, steps);
+  absl::StatusOr<Program> program = InTiles(points, target, shape);
   if (absl::IsUnimplemented(program.status())) {
     absl::StatusOr<Program> lifted = Lifted(points, target, shape);
-    if (lifted.ok()) {
-      program = std::move(lifted);
-      steps.clear();
-    }
+    if (lifted.ok()) program = std::move(lifted);
   }
   if (program.ok()) {
     DOGGED_RETURN_IF_ERROR(program->Validate());
     DOGGED_ASSIGN_OR_RETURN(const TilePlan plan,
                             DecodeTilePlan(program->kernels.front()));
     how = TilesText(plan);
-    if (!steps.empty()) absl::StrAppend(&how, ", ", steps);
     return program;
   }
   if (!absl::IsUnimplemented(program.status())) return program;
-  how = absl::StrCat("point by point: ", steps, steps.empty() ? "" : ", ",
-                     program.status().message());
+  how = absl::StrCat("point by point: ", program.status().message());
   return LowerPoints(points, target);
 }
 

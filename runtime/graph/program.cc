@@ -141,24 +141,8 @@ absl::Status CheckView(const Program& program, const ResultView& view) {
     DOGGED_RETURN_IF_ERROR(CheckDomain(*view.held, where));
     int varying = 0;
     for (const int32_t index : view.tile_index) varying += index >= 0 ? 1 : 0;
-    if (view.held->size() != varying || view.skewed.has_value()) {
+    if (view.held->size() != varying) {
       return Invalid(where, "places of another number of indices");
-    }
-  }
-  if (!view.skewed.has_value()) return absl::OkStatus();
-  const SkewedBox& skewed = *view.skewed;
-  if (skewed.factors.size() != size || skewed.lower.size() != size ||
-      skewed.upper.size() != size || skewed.step.size() != size ||
-      skewed.tile_index.size() != size) {
-    return Invalid(where, "lists of different lengths");
-  }
-  if (!InRange(skewed.dim, size) || std::abs(skewed.factors[skewed.dim]) != 1) {
-    return Invalid(where, "a skewed index that can't be told");
-  }
-  for (size_t d = 0; d < size; ++d) {
-    if (!InRange(skewed.tile_index[d], static_cast<size_t>(rank)) ||
-        skewed.step[d] < 1) {
-      return Invalid(where, "a tile index or step out of range");
     }
   }
   return absl::OkStatus();
@@ -267,14 +251,7 @@ void EncodeView(const ResultView& view, Encoder& out) {
   EncodeInts(view.extent, out);
   out.PutBool(view.held.has_value());
   if (view.held.has_value()) view.held->Encode(out);
-  out.PutBool(view.skewed.has_value());
-  if (!view.skewed.has_value()) return;
-  out.PutSigned(view.skewed->dim);
-  EncodeInts(view.skewed->factors, out);
-  EncodeInts(view.skewed->lower, out);
-  EncodeInts(view.skewed->upper, out);
-  EncodeInts(view.skewed->step, out);
-  EncodeInts(view.skewed->tile_index, out);
+  out.PutBool(false);  // once a box askew in its tiles
 }
 
 ResultView DecodeView(Decoder& in) {
@@ -288,14 +265,7 @@ ResultView DecodeView(Decoder& in) {
   out.origin = DecodeInts<int64_t>(in);
   out.extent = DecodeInts<int64_t>(in);
   if (in.GetBool()) out.held = Domain::Decode(in);
-  if (!in.GetBool()) return out;
-  out.skewed.emplace();
-  out.skewed->dim = static_cast<int32_t>(in.GetSigned());
-  out.skewed->factors = DecodeInts<int64_t>(in);
-  out.skewed->lower = DecodeInts<int64_t>(in);
-  out.skewed->upper = DecodeInts<int64_t>(in);
-  out.skewed->step = DecodeInts<int64_t>(in);
-  out.skewed->tile_index = DecodeInts<int32_t>(in);
+  if (in.GetBool()) in.Fail();
   return out;
 }
 

@@ -86,18 +86,6 @@ struct ResultSet {
   AffineMap map;  // domain point -> label index
 };
 
-// SkewedBox: an array that tiles hold under other indices. The user's a(i) lies
-// at i there, but for index `dim`, where it lies at factors . i.
-struct SkewedBox {
-  int32_t dim = 0;
-  std::vector<int64_t> factors;
-  // The box of labels, by their own indices, all of which vary.
-  std::vector<int64_t> lower;
-  std::vector<int64_t> upper;
-  std::vector<int64_t> step;
-  std::vector<int32_t> tile_index;
-};
-
 // ResultView: results as the user names them, a box of an array of the program
 // text, which may have been coalesced into tiles. Along user index d the box
 // runs from lower[d] to upper[d] in steps of step[d]. If tile_index[d] >= 0, a
@@ -116,9 +104,6 @@ struct ResultView {
   std::vector<int32_t> tile_index;
   std::vector<int64_t> origin;
   std::vector<int64_t> extent;
-  // Then `origin` and `extent` are of those indices, and `tile_index` only
-  // tells the varying indices.
-  std::optional<SkewedBox> skewed;
   // For a box that has elements which are no labels of the user's: the places
   // of those that are, by the indices that vary, each counted from 0 by its
   // steps. The values of labels hold zeros elsewhere.

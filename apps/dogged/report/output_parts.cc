@@ -189,10 +189,6 @@ absl::StatusOr<OutputParts> PartsOf(const Output& output,
       const dsl::DenseView dense,
       dsl::DenseView::Of(program, has_blocks ? Narrowed(view, selection) : view,
                          dsl::ShapeLookup(shape_of)));
-  if (!dense.HasBoxes()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "values of ", selection.array, " lie askew in their tiles"));
-  }
   const Selection all{.text = selection.text,
                       .array = selection.array,
                       .indices = {},

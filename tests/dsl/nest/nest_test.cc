@@ -25,6 +25,7 @@
 #include "runtime/base/random.h"
 #include "runtime/graph/keys/affinity.h"
 #include "tests/dsl/compile_tools.h"
+#include "tests/dsl/nest/nest_tools.h"
 #include "tests/dsl/repeat_tools.h"
 
 namespace dogged::dsl {
@@ -49,13 +50,6 @@ std::vector<std::filesystem::path> NestPrograms() {
   return out;
 }
 
-CompileOptions NestOptions() {
-  CompileOptions options = Options();
-  options.lower_nest = LowerNestWithIsl;
-  options.prefers_nest = true;
-  return options;
-}
-
 // Random values of the parameters that `text` declares.
 std::vector<std::pair<std::string, std::string>> RandomParameters(
     const std::string& text, Rng& rng) {
@@ -70,21 +64,6 @@ std::vector<std::pair<std::string, std::string>> RandomParameters(
     out.emplace_back(name, absl::StrCat(2 + rng.Below(26)));
   }
   return out;
-}
-
-void ExpectBitsOfPoints(const std::string& text, const CompileOptions& nest,
-                        const CompileSource& compile) {
-  const Job tiles = MustCompile(text, nest);
-  ASSERT_THAT(tiles.lowering, StartsWith(kLoopNest));
-  CompileOptions options = nest;
-  options.coalesce = false;
-  const Job points = MustCompile(text, options);
-  const std::string expected = MustDigest(points, nullptr);
-  EXPECT_EQ(MustDigest(tiles, nullptr), expected) << tiles.lowering;
-  if (compile != nullptr) {
-    EXPECT_EQ(MustDigest(tiles, compile), expected) << tiles.lowering;
-  }
-  ExpectForetold(tiles);
 }
 
 TEST(NestTest, HasTheBitsOfThePoints) {
