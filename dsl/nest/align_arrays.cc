@@ -35,14 +35,20 @@ std::optional<std::vector<AffineExpr>> IndicesOf(const NestPoint& point,
   return out;
 }
 
+// Boxes of new indices have so many places for each element, at most:
+// hyperplanes of red and black points that take turns have two.
+constexpr int64_t kPlacesMax = 2;
+
 // `planes`, forms of an element, completed by indices of the element to as many
-// forms as it has indices, such that elements and their new indices tell each
-// other. None if there is no such choice.
+// forms as it has indices, such that these tell the element, and leave the
+// fewest places between elements. None if there is no such choice.
 std::optional<std::vector<Row>> Completed(const std::vector<Row>& planes,
                                           size_t rank) {
   std::vector<bool> is_kept(rank, false);
   std::fill(is_kept.begin(),
             is_kept.end() - static_cast<ptrdiff_t>(planes.size()), true);
+  std::optional<std::vector<Row>> best;
+  int64_t places = kPlacesMax + 1;
   do {
     std::vector<Row> out;
     size_t next = 0;
@@ -54,9 +60,12 @@ std::optional<std::vector<Row>> Completed(const std::vector<Row>& planes,
         out.push_back(planes[next++]);
       }
     }
-    if (std::abs(Determinant(out)) == 1) return out;
+    const int64_t own = std::abs(Determinant(out));
+    if (own == 0 || own >= places) continue;
+    places = own;
+    best = std::move(out);
   } while (std::prev_permutation(is_kept.begin(), is_kept.end()));
-  return std::nullopt;
+  return best;
 }
 
 bool IsOneIndex(const Row& row) {

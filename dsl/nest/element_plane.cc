@@ -66,11 +66,12 @@ bool Eliminate(size_t d, const std::vector<int64_t>& told,
 std::optional<isl::set> PlaneOf(const isl::set& elements) {
   const OperationBudget budget(elements.ctx(), kStepsMax);
   try {
-    const isl::basic_set hull = PlainHull(elements);
-    const bool is_simple =
-        isl_basic_set_dim(hull.get(), isl_dim_div) == 0 &&
-        isl_basic_set_is_universe(hull.get()) == isl_bool_false;
-    if (!is_simple) return std::nullopt;
+    // Every second element of a plane lies in it, too.
+    const isl::basic_set hull =
+        isl::manage(isl_basic_set_remove_divs(PlainHull(elements).release()));
+    if (isl_basic_set_is_universe(hull.get()) != isl_bool_false) {
+      return std::nullopt;
+    }
     return isl::set(hull);
   } catch (const isl::exception&) {
     return std::nullopt;

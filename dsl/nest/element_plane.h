@@ -14,8 +14,8 @@
 
 namespace dogged::dsl {
 
-// The equations that all of `elements` satisfy, as a set; none if there are
-// none, or if they are not simple.
+// The equations that all of `elements` satisfy, less those of remainders, as a
+// set; none if there are none.
 std::optional<isl::set> PlaneOf(const isl::set& elements);
 // That of the elements of both.
 std::optional<isl::set> PlaneAround(const std::optional<isl::set>& a,

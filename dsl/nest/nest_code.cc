@@ -663,6 +663,15 @@ absl::StatusOr<NestBody> BodyMaker::Make(const std::vector<int64_t>& limits) {
   DOGGED_RETURN_IF_ERROR(AddMain());
   DOGGED_RETURN_IF_ERROR(EndReduction());
   DOGGED_RETURN_IF_ERROR(AddPacks());
+  int64_t elements = 0;
+  for (const NestBlock& block : body_.blocks) {
+    elements += block.Count() < 0 ? kNestElementsMax + 1 : block.Count();
+  }
+  if (elements > kNestElementsMax) {
+    return absl::UnimplementedError(absl::StrCat(
+        "a tile of task ", first_point().name, " would hold more than ",
+        kNestElementsMax, " values with all that it reads and gives"));
+  }
   return std::move(body_);
 }
 

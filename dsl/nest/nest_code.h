@@ -23,7 +23,8 @@ std::vector<NestUse> UsesOf(const Nest& nest, int32_t component);
 std::vector<int32_t> ParcelsOf(const Nest& nest, int32_t component);
 
 // What a tile of `component` runs. `limits` are those of the created block of a
-// result's copy, else empty. Errors: as AddLoops().
+// result's copy, else empty. Errors: as AddLoops(); kUnimplemented if a tile
+// would have more than kNestElementsMax values in all its blocks.
 absl::StatusOr<NestBody> MakeNestBody(const Nest& nest, int32_t component,
                                       const std::vector<int64_t>& limits);
 
