@@ -4,7 +4,10 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <vector>
 
@@ -82,6 +85,31 @@ bool AreAddressesLimited() {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
+bool IsLimited() {
+  rlimit limit{};
+  return AreAddressesLimited() || (getrlimit(RLIMIT_DATA, &limit) == 0 &&
+                                   limit.rlim_cur != RLIM_INFINITY);
+}
+
+// Whether the library can be loaded within the limits of this process. From
+// 0.3.26 on it takes a block as it is loaded, and tries for ever where there is
+// none; how large it is no version tells. So a child tries first, for a second
+// of processor time at most.
+bool LoadsInTime() {
+  const pid_t child = fork();
+  if (child < 0) return true;
+  if (child == 0) {
+    const rlimit second{.rlim_cur = 1, .rlim_max = 1};
+    const bool is_set = setrlimit(RLIMIT_CPU, &second) == 0;
+    _exit(is_set && dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL) == nullptr ? 1
+                                                                        : 0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status);
+}
+
 template <typename Routine>
 void Find(void* library, const char* name, Routine*& routine) {
   routine = reinterpret_cast<Routine*>(dlsym(library, name));
@@ -89,6 +117,11 @@ void Find(void* library, const char* name, Routine*& routine) {
 
 absl::StatusOr<Routines> Load() {
   setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/1);
+  if (IsLimited() && !LoadsInTime()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no room for OpenBLAS, which takes ", kBlockBytesMax >> 20,
+        " MB of addresses as it is loaded: raise `ulimit -v` or `ulimit -d`"));
+  }
   // For all: kernels of users may count on finding it.
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {

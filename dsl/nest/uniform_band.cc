@@ -19,7 +19,7 @@ int64_t Along(const Row& plane, const Row& distance) {
 }
 
 // Planes that are better come first.
-auto WeightOf(const Row& plane, const std::vector<Row>& distances) {
+auto PlaneWeight(const Row& plane, const std::vector<Row>& distances) {
   const bool is_coincident =
       std::all_of(distances.begin(), distances.end(),
                   [&plane](const Row& one) { return Along(plane, one) == 0; });
@@ -55,10 +55,10 @@ std::vector<Row> Candidates(const std::vector<Row>& distances, int dims) {
 std::optional<std::vector<Row>> UniformBand(const std::vector<Row>& distances,
                                             int dims) {
   std::vector<Row> candidates = Candidates(distances, dims);
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const Row& a, const Row& b) {
-                     return WeightOf(a, distances) < WeightOf(b, distances);
-                   });
+  std::stable_sort(
+      candidates.begin(), candidates.end(), [&](const Row& a, const Row& b) {
+        return PlaneWeight(a, distances) < PlaneWeight(b, distances);
+      });
   std::vector<Row> out;
   for (const Row& row : candidates) {
     out.push_back(row);

@@ -191,6 +191,9 @@ SINS = {
 
 REFUSED = ("was ended at the system call {}, which its jail does not let "
            "through (--libraries apart: no jail)")
+# Of a C library that blocks signals in fork(), as that of Debian 13.
+UNNAMED = ("was ended at a system call, which its jail does not let through "
+           "(--libraries apart: no jail), twice")
 # Acts of a kernel that its jail ends, and the system call.
 REFUSALS = {
     "opens_socket": "socket",
@@ -327,6 +330,13 @@ def failure(kernel, what):
     return f"error: task next(3)(1): kernel {kernel} of mine.so {what}"
 
 
+def check_refused(kernel, call, words):
+    got = error_of(words)
+    if kernel == "forks" and got == failure(kernel, UNNAMED):
+        return
+    check(kernel, got, failure(kernel, REFUSED.format(call)), words)
+
+
 def case_embedded():
     """With one agent: the job fails and says why. Output of a kernel is no
     result. A check runs kernels apart as well."""
@@ -444,7 +454,7 @@ def check_jail(poison, command):
 
     for kernel, call in REFUSALS.items():
         words = jailed(kernel, 1)
-        check(kernel, error_of(words), failure(kernel, REFUSED.format(call)))
+        check_refused(kernel, call, words)
     for kernel in FAILURES:
         words = jailed(kernel, 0)
         if "can read files" in words:
@@ -473,8 +483,7 @@ def case_jail():
             cluster.start()
         for at, (kernel, call) in enumerate(REFUSALS.items()):
             _, words = cluster.run(poison.program(kernel), at=at % 2, expect=1)
-            check(kernel, error_of(words),
-                  failure(kernel, REFUSED.format(call)), words)
+            check_refused(kernel, call, words)
         check("digest", cluster.run(HEAT)[0]["result_digest"], heat)
         for agent in cluster.agents:
             check("an agent", agent.poll(), None)

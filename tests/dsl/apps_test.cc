@@ -196,7 +196,7 @@ TEST(AppsTest, SmithWaterman) {
       RunEveryWay({.file = "smithwaterman/smithwaterman.dog",
                    .parameters = {{"N", "37"}},
                    .shape = {.widths = {9}, .depth = 7},
-                   .lowering = "by steps of i + j"});
+                   .lowering = "point by point"});
   ASSERT_EQ(out.values.size(), 1u);
   EXPECT_THAT(out.values[0].span<int64_t>(),
               testing::ElementsAreArray(apps::SmithWaterman(37)));

@@ -55,12 +55,16 @@ std::string PlaceWords(const RegionPlace& place, const NativeCall& call) {
                       call.names[place.block]);
 }
 
-// For a fault that is a system call.
-std::string RefusedWords(const ProcessReply& fault) {
-  return absl::StrCat("was ended at the system call ",
-                      SystemCallName(static_cast<int>(fault.offset)),
+std::string RefusedWords(const std::string& call) {
+  return absl::StrCat("was ended at ", call,
                       ", which its jail does not let through "
                       "(--libraries apart: no jail)");
+}
+
+// For a fault that is a system call.
+std::string RefusedWords(const ProcessReply& fault) {
+  return RefusedWords(absl::StrCat(
+      "the system call ", SystemCallName(static_cast<int>(fault.offset))));
 }
 
 ProcessOutcome OutcomeOf(ProcessReply reply) {
@@ -184,6 +188,10 @@ std::string KernelProcess::Reap() {
   pid_ = 0;
   was_killed_ =
       ended.si_pid != 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) {
+    // It had blocked signals, as fork() does: nothing could name the call.
+    return RefusedWords("a system call");
+  }
   if (WIFSIGNALED(status)) return SignalWords(WTERMSIG(status), "");
   return absl::StrCat("ended its process with exit status ",
                       WEXITSTATUS(status));
