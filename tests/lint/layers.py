@@ -244,6 +244,7 @@ OUTSIDE = {
     "sys/utsname.h": ["apps/dogged/host/system_findings.cc"],
     "sys/wait.h": ["apps/client/client_process.cc",
                    "apps/dogged/run/local_agents.cc", "apps/dogged_bench/",
+                   "apps/tiles/blas.cc",
                    "runtime/exec/kernels/kernel_process.cc",
                    "runtime/exec/kernels/kernel_library.cc", "tests/"],
     "tbb/": ["apps/dogged_bench/"],
