@@ -139,6 +139,9 @@ class Scheduler {
  private:
   void FindComponents();
   absl::Status Schedule(int32_t c);
+  // Points i of the flow's consumer to points j of its producer that fulfil
+  // `conditions`.
+  isl::map Where(const NestFlow& flow, const std::string& conditions) const;
   SymbolicSizes SizesOf(int32_t c);
   // The flows of points of a component among each other.
   std::vector<NestFlow> FlowsWithin(int32_t c) const;
@@ -185,6 +188,17 @@ std::vector<NestFlow> Scheduler::FlowsWithin(int32_t c) const {
     if (is_here(flow.consumer) && is_here(flow.producer)) out.push_back(flow);
   }
   return out;
+}
+
+isl::map Scheduler::Where(const NestFlow& flow,
+                          const std::string& conditions) const {
+  const NestPoint& consumer = nest_.points[flow.consumer];
+  const NestPoint& producer = nest_.points[flow.producer];
+  return isl::map(
+      nest_.context,
+      absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
+                   IslTuple(producer.tuple, producer.dims, "j"), " : ",
+                   conditions, " }"));
 }
 
 // Along flows from readers to what they read: so a component stands behind
@@ -338,11 +352,7 @@ bool Scheduler::HasChains(const NestComponent& component) const {
       absl::StrAppend(&same, " and ", IslText(consumer.theta[m], "i"), " = ",
                       IslText(producer.theta[m], "j"));
     }
-    flow.map = flow.map.intersect(isl::map(
-        nest_.context,
-        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
-                     IslTuple(producer.tuple, producer.dims, "j"), " : ", same,
-                     " }")));
+    flow.map = flow.map.intersect(Where(flow, same));
     if (flow.map.is_empty()) continue;
     reads[flow.consumer].push_back(flow.producer);
     flows.push_back(std::move(flow));
@@ -356,19 +366,17 @@ bool Scheduler::HasChains(const NestComponent& component) const {
     if (part_of[flow.consumer] != part_of[flow.producer]) return false;
     const NestPoint& consumer = nest_.points[flow.consumer];
     const NestPoint& producer = nest_.points[flow.producer];
-    const isl::map elsewhere(
-        nest_.context,
-        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
-                     IslTuple(producer.tuple, producer.dims, "j"), " : ",
-                     IslText(consumer.theta[component.inner], "i"), " != ",
-                     IslText(producer.theta[component.inner], "j"), " }"));
+    const isl::map elsewhere = Where(
+        flow,
+        absl::StrCat(IslText(consumer.theta[component.inner], "i"),
+                     " != ", IslText(producer.theta[component.inner], "j")));
     return !flow.map.intersect(elsewhere).is_empty();
   });
 }
 
 // The member of the band that makes wavefronts with the inner one. No
 // dependence goes back along a member, so points with one sum of two members,
-// and the same others, need nothing of each other: Wolfe, Loops skewing: the
+// and the same others, need nothing of each other: Wolfe, Loop skewing: the
 // wavefront method revisited, IJPP 15(4), 1986.
 int32_t Scheduler::WaveFor(const NestComponent& component) const {
   const bool is_whole = std::all_of(
@@ -398,23 +406,16 @@ void Scheduler::Arrange(NestComponent& component) {
     component.parallel = component.parallel_member = component.rank - 1;
   }
   std::vector<std::string> order;
-  for (int32_t d = 0; d < component.order_rank; ++d) {
-    const bool is_wave = d == component.wave;
-    if (is_wave || (d < component.rank && d == component.inner)) continue;
-    if (d == component.rank && component.wave >= 0) {
-      order.push_back(
-          absl::StrCat("d", component.wave, " + d", component.inner));
-    }
-    if (d == component.rank)
-      order.push_back(absl::StrCat("d", component.inner));
+  for (int32_t d = 0; d < component.rank; ++d) {
+    if (d == component.wave || d == component.inner) continue;
     order.push_back(absl::StrCat("d", d));
   }
-  if (component.order_rank == component.rank) {
-    if (component.wave >= 0) {
-      order.push_back(
-          absl::StrCat("d", component.wave, " + d", component.inner));
-    }
-    order.push_back(absl::StrCat("d", component.inner));
+  if (component.wave >= 0) {
+    order.push_back(absl::StrCat("d", component.wave, " + d", component.inner));
+  }
+  order.push_back(absl::StrCat("d", component.inner));
+  for (int32_t d = component.rank; d < component.order_rank; ++d) {
+    order.push_back(absl::StrCat("d", d));
   }
   const isl::map arranged(
       nest_.context, absl::StrCat("{ ", IslTuple("", component.order_rank, "d"),
@@ -487,13 +488,9 @@ std::optional<std::vector<NestComponent>> Scheduler::SplitPlanes(int32_t c) {
   for (NestFlow flow : FlowsWithin(c)) {
     const NestPoint& consumer = PointOf(flow.consumer);
     const NestPoint& producer = PointOf(flow.producer);
-    const isl::map same_plane(
-        nest_.context,
-        absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
-                     IslTuple(producer.tuple, producer.dims, "j"), " : ",
-                     IslText(consumer.theta.front(), "i"), " = ",
-                     IslText(producer.theta.front(), "j"), " }"));
-    flow.map = flow.map.intersect(same_plane);
+    flow.map = flow.map.intersect(
+        Where(flow, absl::StrCat(IslText(consumer.theta.front(), "i"), " = ",
+                                 IslText(producer.theta.front(), "j"))));
     if (flow.map.is_empty()) continue;
     reads[flow.consumer].push_back(flow.producer);
     flows.push_back(std::move(flow));
