@@ -148,27 +148,25 @@ LARGE = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
 DATA_MAX = 48 << 20
 
 
-def large_and_limit():
-    """Both larger where OpenBLAS takes a block as it is loaded."""
+def data_max():
+    """More where OpenBLAS takes a block of 128 MB as it is loaded."""
     done = subprocess.run(
         [DOGGED, "check", *LARGE], capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA,
                                               (DATA_MAX, DATA_MAX)))
-    if done.returncode == 0:
-        return LARGE, DATA_MAX
-    return [*LARGE[:2], "N=32000001", *LARGE[3:]], DATA_MAX + (128 << 20)
+    return DATA_MAX if done.returncode == 0 else DATA_MAX + (144 << 20)
 
 
 def more_results_than_memory():
     """Results that a client has no memory for lie in a file on their way."""
-    large, limit = large_and_limit()
+    limit = data_max()
 
     def limit_data():
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
     with tempfile.TemporaryDirectory() as folder:
         whole = os.path.join(folder, "whole.npy")
-        subprocess.run([DOGGED, "run", *large, "--output", f"phi(:)(2)={whole}"],
+        subprocess.run([DOGGED, "run", *LARGE, "--output", f"phi(:)(2)={whole}"],
                        check=True, capture_output=True, timeout=200)
         for arena in ("on", "off"):
             with Standing(DOGGED) as agents:
@@ -176,7 +174,7 @@ def more_results_than_memory():
                     agents.start("--arena", arena)
                 path = os.path.join(folder, arena + ".npy")
                 done = subprocess.run(
-                    [DOGGED, "run", *large, "--output", f"phi(:)(2)={path}",
+                    [DOGGED, "run", *LARGE, "--output", f"phi(:)(2)={path}",
                      "--cluster", agents.addresses[0]], capture_output=True,
                     text=True, timeout=200, preexec_fn=limit_data)
                 check(f"arena {arena}: exit status {done.returncode}",
@@ -190,7 +188,7 @@ def more_results_than_memory():
 def no_room_for_results():
     """A client that has neither memory nor disk for what comes says how much
     has come."""
-    large, limit = large_and_limit()
+    limit = data_max()
 
     def limit_data():
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
@@ -201,7 +199,7 @@ def no_room_for_results():
             for _ in range(2):
                 agents.start("--arena", arena)
             done = subprocess.run(
-                [DOGGED, "run", *large, "--cluster", agents.addresses[0]],
+                [DOGGED, "run", *LARGE, "--cluster", agents.addresses[0]],
                 capture_output=True, text=True, timeout=200,
                 preexec_fn=limit_data)
             words = re.search(r"error: no memory for the \d+ results: beyond "
