@@ -148,18 +148,19 @@ LARGE = [os.path.join(SOURCE, "apps", "heat1d", "heat1d.dog"), "-D",
 DATA_MAX = 48 << 20
 
 
-def data_max():
-    """More where OpenBLAS takes a block of 128 MB as it is loaded."""
+def data_max(more):
+    """More where OpenBLAS takes a block of 128 MB as it is loaded, and by what
+    all else takes beyond DATA_MAX there."""
     done = subprocess.run(
         [DOGGED, "check", *LARGE], capture_output=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA,
                                               (DATA_MAX, DATA_MAX)))
-    return DATA_MAX if done.returncode == 0 else DATA_MAX + (144 << 20)
+    return DATA_MAX if done.returncode == 0 else DATA_MAX + (128 << 20) + more
 
 
 def more_results_than_memory():
     """Results that a client has no memory for lie in a file on their way."""
-    limit = data_max()
+    limit = data_max(more=16 << 20)
 
     def limit_data():
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
@@ -188,7 +189,7 @@ def more_results_than_memory():
 def no_room_for_results():
     """A client that has neither memory nor disk for what comes says how much
     has come."""
-    limit = data_max()
+    limit = data_max(more=0)
 
     def limit_data():
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
