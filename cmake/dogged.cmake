@@ -18,7 +18,9 @@ if(DOGGED_CCACHE)
 endif()
 
 if(DOGGED_SANITIZE)
-  add_compile_options(-fsanitize=${DOGGED_SANITIZE} -fno-omit-frame-pointer)
+  # Abseil's own library is not sanitized: its tables would have another layout.
+  add_compile_options(-fsanitize=${DOGGED_SANITIZE} -fno-omit-frame-pointer
+    -DNDEBUG_SANITIZER)
   add_link_options(-fsanitize=${DOGGED_SANITIZE})
 endif()
 
