@@ -91,18 +91,17 @@ bool IsLimited() {
                                    limit.rlim_cur != RLIM_INFINITY);
 }
 
-// Whether the library can be loaded within the limits of this process. From
-// 0.3.26 on it takes a block as it is loaded, and tries for ever where there is
-// none; how large it is no version tells. So a child tries first, for a second
+// Whether the library can be loaded within the limits of this process. Debian
+// 13's, 0.3.29, takes a block as it is loaded, and tries for ever where there
+// is none; Debian 12's, 0.3.21, does not. So a child tries first, for a second
 // of processor time at most.
 bool LoadsInTime() {
   const pid_t child = fork();
   if (child < 0) return true;
   if (child == 0) {
     const rlimit second{.rlim_cur = 1, .rlim_max = 1};
-    const bool is_set = setrlimit(RLIMIT_CPU, &second) == 0;
-    _exit(is_set && dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL) == nullptr ? 1
-                                                                        : 0);
+    if (setrlimit(RLIMIT_CPU, &second) == 0) dlopen(kLibrary, RTLD_NOW);
+    _exit(0);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/substitute.h"
+#include "dsl/nest/decompose.h"
 #include "dsl/nest/integer_rows.h"
 #include "runtime/graph/affine.h"
 
@@ -68,10 +69,6 @@ std::optional<std::vector<Row>> Completed(const std::vector<Row>& planes,
   return best;
 }
 
-bool IsOneIndex(const Row& row) {
-  return std::count(row.begin(), row.end(), 0) == std::ssize(row) - 1;
-}
-
 // The new indices of the elements that `create` of the statement makes; none if
 // the old ones are as good.
 std::optional<AffineMap> AlignedIndices(const NestPoint& point,
@@ -80,22 +77,17 @@ std::optional<AffineMap> AlignedIndices(const NestPoint& point,
   if (!indices || point.theta.size() > indices->size()) return std::nullopt;
   const size_t rank = indices->size();
   std::vector<Row> planes;
+  bool is_skewed = false;
   for (const AffineExpr& theta : point.theta) {
     const AffineExpr plane = Substitute(theta, *indices);
-    planes.emplace_back(plane.coefficients.begin(),
-                        plane.coefficients.begin() + rank);
+    is_skewed |= IndexCount(plane) != 1;
+    planes.push_back(RowOf(plane, rank));
   }
-  if (std::all_of(planes.begin(), planes.end(), IsOneIndex)) {
-    return std::nullopt;
-  }
+  if (!is_skewed) return std::nullopt;
   const auto rows = Completed(planes, rank);
   if (!rows) return std::nullopt;
   AffineMap out;
-  for (const Row& row : *rows) {
-    AffineExpr expr;
-    std::copy(row.begin(), row.end(), expr.coefficients.begin());
-    out.push_back(expr);
-  }
+  for (const Row& row : *rows) out.push_back(ExprOf(row));
   return out;
 }
 

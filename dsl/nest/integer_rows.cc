@@ -1,10 +1,19 @@
 #include "dsl/nest/integer_rows.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 
 namespace dogged::dsl {
+
+Row RowOf(const AffineExpr& form, size_t rank) {
+  return {form.coefficients.begin(), form.coefficients.begin() + rank};
+}
+
+AffineExpr ExprOf(const Row& row) {
+  AffineExpr out;
+  std::copy(row.begin(), row.end(), out.coefficients.begin());
+  return out;
+}
 
 int64_t Determinant(const std::vector<Row>& rows) {
   if (rows.empty()) return 1;

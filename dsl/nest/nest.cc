@@ -78,17 +78,23 @@ std::optional<WaveDimensions> WaveOf(const NestComponent& component,
   return out;
 }
 
+std::vector<int64_t> ExtentsOf(const NestGroup& group,
+                               const std::vector<Span>& spans) {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < spans.size(); ++d) {
+    const bool is_folded = d < group.is_folded.size() && group.is_folded[d];
+    out.push_back(is_folded ? 1 : std::max<int64_t>(0, spans[d].Count()));
+  }
+  if (group.width > 1) out.push_back(group.width);
+  return out;
+}
+
 std::vector<int64_t> BufferExtents(const NestComponent& component,
                                    const NestGroup& group) {
-  std::vector<int64_t> out;
-  for (size_t d = 0; d < group.spans.size(); ++d) {
-    const bool is_folded = !group.is_folded.empty() && group.is_folded[d];
-    out.push_back(is_folded ? 1 : std::max<int64_t>(0, group.spans[d].Count()));
-  }
+  std::vector<int64_t> out = ExtentsOf(group, group.spans);
   if (const auto wave = WaveOf(component, group)) {
     out[wave->wave] += std::max<int64_t>(0, out[wave->inner] - 1);
   }
-  if (group.width > 1) out.push_back(group.width);
   return out;
 }
 

@@ -202,7 +202,11 @@ struct WaveDimensions {
 };
 std::optional<WaveDimensions> WaveOf(const NestComponent& component,
                                      const NestGroup& group);
-// Elements of the buffer of a group by dimension, with room for wavefronts.
+// Elements of `spans` of a group by dimension, one along those that are folded,
+// and how wide an element is if it is that.
+std::vector<int64_t> ExtentsOf(const NestGroup& group,
+                               const std::vector<Span>& spans);
+// Those of its buffer, with room for wavefronts.
 std::vector<int64_t> BufferExtents(const NestComponent& component,
                                    const NestGroup& group);
 

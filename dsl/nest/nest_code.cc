@@ -131,17 +131,6 @@ class BodyMaker {
 };
 
 std::vector<int64_t> ExtentsOf(const NestGroup& group,
-                               const std::vector<Span>& spans) {
-  std::vector<int64_t> out;
-  for (size_t d = 0; d < spans.size(); ++d) {
-    const bool is_folded = d < group.is_folded.size() && group.is_folded[d];
-    out.push_back(is_folded ? 1 : std::max<int64_t>(0, spans[d].Count()));
-  }
-  if (group.width > 1) out.push_back(group.width);
-  return out;
-}
-
-std::vector<int64_t> ExtentsOf(const NestGroup& group,
                                const NestParcel& parcel) {
   return ExtentsOf({.is_folded = parcel.is_flat, .width = group.width},
                    parcel.spans);

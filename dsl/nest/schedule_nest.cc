@@ -2,6 +2,7 @@
 
 #include <isl/aff.h>
 #include <isl/map.h>
+#include <isl/mat.h>
 #include <isl/options.h>
 #include <isl/schedule.h>
 #include <isl/schedule_node.h>
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -151,6 +151,8 @@ class Scheduler {
                             NestComponent& component);
   std::optional<isl::schedule> Compute(
       const isl::schedule_constraints& constraints, int constant_max);
+  // Indices of a statement that the others do not tell, at most.
+  int FreeIndices(const NestComponent& component) const;
   // By UniformBand(); false if distances are not constant, or it has none.
   bool TakeUniformBand(const std::vector<NestFlow>& flows,
                        NestComponent& component);
@@ -644,6 +646,21 @@ std::optional<isl::schedule> Scheduler::Compute(
   return std::nullopt;
 }
 
+int Scheduler::FreeIndices(const NestComponent& component) const {
+  int out = 0;
+  for (const int32_t p : component.points) {
+    const NestPoint& point = nest_.points[p];
+    const isl::basic_set hull =
+        isl::manage(isl_set_affine_hull(point.domain.copy()));
+    isl_mat* equations = isl_basic_set_equalities_matrix(
+        hull.get(), isl_dim_set, isl_dim_param, isl_dim_div, isl_dim_cst);
+    const auto fixed = static_cast<int>(isl_mat_rows(equations));
+    isl_mat_free(equations);
+    out = std::max(out, point.dims - fixed);
+  }
+  return out;
+}
+
 bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
                                 NestComponent& component) {
   const int dims = PointOf(component.points.front()).dims;
@@ -675,13 +692,8 @@ bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
   component.is_coincident.clear();
   std::vector<AffineExpr> theta;
   for (const Row& plane : *planes) {
-    AffineExpr& form = theta.emplace_back();
-    std::copy(plane.begin(), plane.end(), form.coefficients.begin());
-    component.is_coincident.push_back(
-        std::all_of(distances.begin(), distances.end(), [&](const Row& one) {
-          return std::inner_product(one.begin(), one.end(), plane.begin(),
-                                    int64_t{0}) == 0;
-        }));
+    theta.push_back(ExprOf(plane));
+    component.is_coincident.push_back(IsCoincident(plane, distances));
   }
   std::string forms;
   for (const AffineExpr& form : theta) {
@@ -729,7 +741,8 @@ absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
   if (own.rank == dims) return TakeBand(*aligned, sizes, component);
   const auto shifted = Compute(constraints, -1);
   const Band other = shifted ? BandOf(*shifted) : Band();
-  if (other.rank < dims && TakeUniformBand(flows, component)) {
+  if (other.rank < FreeIndices(component) &&
+      TakeUniformBand(flows, component)) {
     return absl::OkStatus();
   }
   if (!aligned && !shifted) {

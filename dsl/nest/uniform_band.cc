@@ -20,16 +20,13 @@ int64_t Along(const Row& plane, const Row& distance) {
 
 // Planes that are better come first.
 auto PlaneWeight(const Row& plane, const std::vector<Row>& distances) {
-  const bool is_coincident =
-      std::all_of(distances.begin(), distances.end(),
-                  [&plane](const Row& one) { return Along(plane, one) == 0; });
   int64_t size = 0;
   int64_t negative = 0;
   for (const int64_t factor : plane) {
     size += std::abs(factor);
     negative += factor < 0 ? 1 : 0;
   }
-  return std::make_tuple(!is_coincident, size, negative);
+  return std::make_tuple(!IsCoincident(plane, distances), size, negative);
 }
 
 // All rows with factors up to kPlaneFactorMax along which no distance goes
@@ -51,6 +48,12 @@ std::vector<Row> Candidates(const std::vector<Row>& distances, int dims) {
 }
 
 }  // namespace
+
+bool IsCoincident(const Row& plane, const std::vector<Row>& distances) {
+  return std::all_of(
+      distances.begin(), distances.end(),
+      [&plane](const Row& one) { return Along(plane, one) == 0; });
+}
 
 std::optional<std::vector<Row>> UniformBand(const std::vector<Row>& distances,
                                             int dims) {

@@ -9,6 +9,9 @@
 
 namespace dogged::dsl {
 
+// Whether none of `distances` goes along `plane`.
+bool IsCoincident(const Row& plane, const std::vector<Row>& distances);
+
 // As many hyperplanes as points have indices, `dims`, along none of which one
 // of `distances`, from a point to its readers, goes back: those with the least
 // factors, up to 2, first those along which none goes at all. None if there are

@@ -215,6 +215,19 @@ TEST(Recurrences, HoldWhatIsWanted) {
   EXPECT_EQ(ElementsHeld(Table("result h(:)(:)")), 101 * 101);
 }
 
+// dsl.apps and dsl.compile hold their points to plain loops.
+TEST(Recurrences, AppsHaveTheBitsOfTheirPoints) {
+  const KernelCache cache;
+  for (const char* app :
+       {"wavefront/wavefront.dog", "smithwaterman/smithwaterman.dog"}) {
+    CompileOptions options = NestOptions();
+    options.prefers_nest = false;  // there is no other way to tiles
+    options.parameters = {{"N", "61"}};
+    options.nest_widths = {9};
+    ExpectBitsOfPoints(ReadApp(app), options, cache.Source());
+  }
+}
+
 TEST(Recurrences, ANarrowBandIsTiles) {
   const std::string text = R"(
 param N = 2000
@@ -316,8 +329,11 @@ TEST(Recurrences, SlantedFacesAreNoBoxesOfTheArray) {
   CompileOptions options = NestOptions();
   options.nest_widths = {kSide};
   ExpectBitsOfPoints(Sweep(), options, nullptr);
-  for (const NestBlock& block :
-       BodyOf(MustCompile(Sweep(), options), "sweep").blocks) {
+  const Job job = MustCompile(Sweep(), options);
+  // Tiles of edges have no index that is fixed there.
+  EXPECT_THAT(job.lowering, testing::Not(testing::ContainsRegex(
+                                "boundary [^;]* in [0-9]+ x [0-9]+ x")));
+  for (const NestBlock& block : BodyOf(job, "sweep").blocks) {
     if (block.kind == NestBlock::Kind::kBuffer) continue;
     EXPECT_LE(block.Count(), 2 * (kSide + 2) * (kSide + 2));
   }

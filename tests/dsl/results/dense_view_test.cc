@@ -1,6 +1,6 @@
 // Aim: the pieces of a result, one behind another, are the result, however
 // large they are, and none is larger than it may be: results that are larger
-// than memory are written by them. Method: results in tiles, in skewed tiles,
+// than memory are written by them. Method: results in tiles, in tiles of nests,
 // in points and in blocks, cut into pieces of every size and of random sizes;
 // lookups are counted.
 #include "dsl/dense_view.h"
@@ -11,6 +11,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "dsl/nest/lower_nest.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
 #include "runtime/base/random.h"
 #include "tests/dsl/compile_tools.h"
 
@@ -102,7 +105,7 @@ TEST(DenseView, PiecesOfTilesAreTheWhole) {
   }
 }
 
-constexpr absl::string_view kSkewed = R"(
+constexpr absl::string_view kRecurrence = R"(
 task fill
   creates f(x)(y)(z) as n
   for
@@ -121,14 +124,16 @@ result f(x)(y)(z) for x = 0:10  y = 0:7  z = 0:8
 result f(x)(3)(z) for x = 2:10:2  z = 1:7:3
 )";
 
-TEST(DenseView, PiecesOfSkewedTilesAreTheWhole) {
+TEST(DenseView, PiecesOfTilesOfNestsAreTheWhole) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     Rng rng(seed);
     CompileOptions options = Options();
-    options.shape = TileShape{.widths = {1 + rng.Below(6), 1 + rng.Below(6)},
-                              .depth = 1 + rng.Below(4)};
-    ExpectPieces(std::string(kSkewed), options, rng);
+    options.lower_nest = LowerNestWithIsl;
+    options.nest_widths = {3 + rng.Below(6), 3 + rng.Below(6)};
+    EXPECT_THAT(MustCompile(std::string(kRecurrence), options).lowering,
+                testing::StartsWith(kLoopNest));
+    ExpectPieces(std::string(kRecurrence), options, rng);
   }
 }
 
