@@ -19,6 +19,8 @@
 namespace dogged::dsl {
 namespace {
 
+// A bound that next to nothing is within; zero would be no bound.
+constexpr uint64_t kNoOperations = 1;
 constexpr int kTightenMax = 16;  // a condition's divisor, and no more
 // Places of tables that sets tell apart.
 constexpr int64_t kPlacesApart = 64;
@@ -47,6 +49,11 @@ isl::set Tightened(isl::set hull, const isl::set& set) {
   return bounds.second;
 }
 
+void GrantOperations(isl::ctx context, uint64_t operations) {
+  isl_ctx_reset_operations(context.get());
+  isl_ctx_set_max_operations(context.get(), operations);
+}
+
 }  // namespace
 
 IslContext::IslContext(uint64_t operations_max) : context_(isl_ctx_alloc()) {
@@ -56,17 +63,40 @@ IslContext::IslContext(uint64_t operations_max) : context_(isl_ctx_alloc()) {
 
 IslContext::~IslContext() { isl_ctx_free(context_); }
 
+// The count of steps is isl's own secret: found by bisection, with bounds under
+// which a number can just be made, which is a step.
+uint64_t OperationsLeft(isl::ctx context) {
+  isl_ctx* ctx = context.get();
+  const uint64_t bound = isl_ctx_get_max_operations(ctx);
+  uint64_t spent = 0;
+  uint64_t enough = bound;
+  while (spent < enough) {
+    const uint64_t tried = spent + (enough - spent) / 2;
+    isl_ctx_set_max_operations(ctx, std::max(kNoOperations, tried));
+    isl_val* number = isl_val_zero(ctx);
+    if (number == nullptr) {
+      spent = tried + 1;
+    } else {
+      enough = tried;
+    }
+    isl_val_free(number);
+  }
+  isl_ctx_reset_error(ctx);
+  isl_ctx_set_max_operations(ctx, bound);
+  return std::max(kNoOperations, bound - spent);
+}
+
 OperationBudget::OperationBudget(isl::ctx context, uint64_t operations_max)
-    : context_(context.get()),
-      operations_max_before_(isl_ctx_get_max_operations(context_)) {
-  isl_ctx_reset_operations(context_);
-  isl_ctx_set_max_operations(context_, operations_max);
+    : context_(context),
+      left_before_(OperationsLeft(context)),
+      granted_(std::min(operations_max, left_before_)) {
+  GrantOperations(context_, granted_);
 }
 
 OperationBudget::~OperationBudget() {
-  isl_ctx_reset_error(context_);
-  isl_ctx_reset_operations(context_);
-  isl_ctx_set_max_operations(context_, operations_max_before_);
+  isl_ctx_reset_error(context_.get());
+  const uint64_t spent = granted_ - OperationsLeft(context_);
+  GrantOperations(context_, std::max(kNoOperations, left_before_ - spent));
 }
 
 IslSets::IslSets(const CheckedProgram& program, const IslContext& context,

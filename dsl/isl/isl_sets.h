@@ -31,8 +31,12 @@ class IslContext {
   isl_ctx* context_;
 };
 
+// Steps that computations of a context may still take.
+uint64_t OperationsLeft(isl::ctx context);
+
 // OperationBudget: computations take at most `operations_max` steps while it
-// lives; then the context has its own bound again, and counts anew.
+// lives, and no more than the context has left. They count for the context,
+// too, once its own bound holds again.
 class OperationBudget {
  public:
   OperationBudget(isl::ctx context, uint64_t operations_max);
@@ -41,8 +45,9 @@ class OperationBudget {
   OperationBudget& operator=(const OperationBudget&) = delete;
 
  private:
-  isl_ctx* context_;
-  uint64_t operations_max_before_;
+  isl::ctx context_;
+  uint64_t left_before_;
+  uint64_t granted_;
 };
 
 // Task class k is tuple T<k>, array a is tuple A<a>.

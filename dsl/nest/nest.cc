@@ -7,6 +7,13 @@
 
 namespace dogged::dsl {
 
+bool IsIdentity(const NestFlow& flow) {
+  for (size_t k = 0; k < flow.parts.size(); ++k) {
+    if (flow.parts[k].factors[k] != 1) return false;
+  }
+  return true;
+}
+
 std::string IslText(const AffineExpr& expr, const std::string& prefix) {
   std::string out = absl::StrCat(expr.constant);
   for (size_t d = 0; d < expr.coefficients.size(); ++d) {

@@ -81,6 +81,10 @@ struct NestFlow {
   std::vector<Decomposition> parts;
 };
 
+// Whether tile index k of producers is that of consumers, for all k; both have
+// as many.
+bool IsIdentity(const NestFlow& flow);
+
 struct NestGroup {
   int32_t array = 0;
   ElementType element = ElementType::kDouble;

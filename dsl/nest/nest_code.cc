@@ -13,6 +13,7 @@
 #include "dsl/ir/substitute.h"
 #include "dsl/isl/isl_sets.h"
 #include "dsl/isl/set_queries.h"
+#include "dsl/nest/copy_loops.h"
 #include "dsl/nest/nest_loops.h"
 #include "runtime/base/status.h"
 
@@ -93,8 +94,9 @@ class BodyMaker {
     return nest_.points[component_.points.front()];
   }
   absl::Status AddPacks();
-  // Copies elements of `points` between two layouts, as a statement.
-  absl::Status AddCopy(const isl::set& elements, ElementType element,
+  // Copies elements, all within `box`, between two layouts, as a statement.
+  absl::Status AddCopy(const isl::set& elements,
+                       const std::vector<LoopRange>& box, ElementType element,
                        const Layout& from, const Layout& to, int32_t parent);
   // The elements of a group that tile `tile` of a component makes, within
   // `spans` of it, over this tile's indices as parameters.
@@ -473,9 +475,23 @@ isl::set BodyMaker::Given(const NestParcel& parcel,
   return parcel.plane ? made.intersect(*parcel.plane) : made;
 }
 
-absl::Status BodyMaker::AddCopy(const isl::set& elements, ElementType element,
-                                const Layout& from, const Layout& to,
-                                int32_t parent) {
+std::vector<LoopRange> RangesOf(const NestComponent& component,
+                                const NestGroup& group,
+                                const std::vector<Span>& spans,
+                                const AffineMap& tile) {
+  std::vector<LoopRange> out;
+  for (size_t d = 0; d < spans.size(); ++d) {
+    const AffineExpr first = OriginOf(component, group, spans, tile, d);
+    out.push_back({.first = first,
+                   .last = first + AffineExpr::Constant(spans[d].Count() - 1)});
+  }
+  return out;
+}
+
+absl::Status BodyMaker::AddCopy(const isl::set& elements,
+                                const std::vector<LoopRange>& box,
+                                ElementType element, const Layout& from,
+                                const Layout& to, int32_t parent) {
   if (elements.is_empty()) return absl::OkStatus();
   const auto rank =
       static_cast<size_t>(isl_set_dim(elements.get(), isl_dim_set));
@@ -484,14 +500,20 @@ absl::Status BodyMaker::AddCopy(const isl::set& elements, ElementType element,
   body_.statements.push_back({.code = CopyCode(element, rank),
                               .stores = {ElementOf(to, own)},
                               .loads = {ElementOf(from, own)}});
+  const isl::set coalesced = elements.coalesce();
+  if (AddCopyLoops(coalesced, box,
+                   static_cast<int32_t>(body_.statements.size() - 1), parent,
+                   body_)) {
+    return absl::OkStatus();
+  }
   const isl::set renamed =
-      isl::manage(isl_set_set_tuple_name(elements.copy(), tuple.c_str()));
+      isl::manage(isl_set_set_tuple_name(coalesced.copy(), tuple.c_str()));
   const isl::map order(
       nest_.context,
       absl::StrCat("{ ", IslTuple(tuple, static_cast<int>(rank), "x"), " -> ",
                    IslTuple("", static_cast<int>(rank), "x"), " }"));
-  return AddLoops(isl::union_map(order.intersect_domain(renamed.coalesce())),
-                  Tiles(), static_cast<int>(rank) - 1, parent, body_);
+  return AddLoops(isl::union_map(order.intersect_domain(renamed)), Tiles(),
+                  static_cast<int>(rank) - 1, parent, body_);
 }
 
 absl::Status BodyMaker::AddCopiesIn() {
@@ -516,7 +538,10 @@ absl::Status BodyMaker::AddCopiesIn() {
         AddNode({.kind = NestNode::Kind::kPresent, .number = block}, 0);
     const int32_t inner = AddNode({}, present);
     DOGGED_RETURN_IF_ERROR(
-        AddCopy(elements, group.element,
+        AddCopy(elements,
+                RangesOf(from, from.groups[parcel.group], delivery.spans,
+                         delivery.source),
+                group.element,
                 LayoutOf(from, from.groups[parcel.group], parcel.spans,
                          delivery.source, block),
                 to, inner));
@@ -635,9 +660,10 @@ absl::Status BodyMaker::AddPacks() {
     const Layout& from = groups_[parcel.group];
     const auto block = static_cast<int32_t>(uses_.size() + p);
     if (from.block == block) continue;
-    DOGGED_RETURN_IF_ERROR(
-        AddCopy(Given(parcel, parcel.spans, own), group.element, from,
-                LayoutOf(component_, group, parcel.spans, own, block), 0));
+    DOGGED_RETURN_IF_ERROR(AddCopy(
+        Given(parcel, parcel.spans, own),
+        RangesOf(component_, group, parcel.spans, own), group.element, from,
+        LayoutOf(component_, group, parcel.spans, own, block), 0));
   }
   return absl::OkStatus();
 }

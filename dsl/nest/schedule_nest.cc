@@ -47,6 +47,8 @@ constexpr std::array<Attempt, 3> kAttempts = {
     Attempt{.coefficient_max = -1, .steps_max = 10'000},
     Attempt{.coefficient_max = 1, .steps_max = 20'000},
     Attempt{.steps_max = 20'000, .is_single = true}};
+// Coefficients of hyperplanes that stencils have: two steps of one a step.
+constexpr int64_t kSteep = 2;
 // Points of a plane that are worth tiles of their own: some ten times as long
 // as tasks cost.
 constexpr double kPlanePoints = int64_t{1} << 17;
@@ -142,7 +144,11 @@ class Scheduler {
   // Points i of the flow's consumer to points j of its producer that fulfil
   // `conditions`.
   isl::map Where(const NestFlow& flow, const std::string& conditions) const;
-  SymbolicSizes SizesOf(int32_t c);
+  SymbolicSizes SizesOf(int32_t c, bool has_ends = false);
+  // Looks for hyperplanes of smaller coefficients, if they are large.
+  void Flatten(int32_t c, const std::vector<NestFlow>& flows);
+  // The largest coefficient of its hyperplanes.
+  int64_t SteepnessOf(const NestComponent& component);
   // The flows of points of a component among each other.
   std::vector<NestFlow> FlowsWithin(int32_t c) const;
   // Forms and orders of the points of `component`, which are to keep `flows`.
@@ -454,6 +460,7 @@ absl::Status Scheduler::Schedule(int32_t c) {
     }
   }
   if (!found.ok()) return found;
+  Flatten(c, flows);
   if (auto parts = SplitPlanes(c)) {
     parts_[c] = *std::move(parts);
     return absl::OkStatus();
@@ -615,13 +622,43 @@ void Scheduler::TakeParts() {
   }
 }
 
-SymbolicSizes Scheduler::SizesOf(int32_t c) {
+SymbolicSizes Scheduler::SizesOf(int32_t c, bool has_ends) {
   std::vector<isl::map> maps;
   for (const int32_t p : nest_.components[c].points) {
     maps.push_back(isl::manage(isl_map_from_range(PointOf(p).domain.copy())));
   }
   for (const NestFlow& flow : FlowsWithin(c)) maps.push_back(flow.map);
-  return {nest_.context, maps};
+  return {nest_.context, maps, has_ends};
+}
+
+int64_t Scheduler::SteepnessOf(const NestComponent& component) {
+  int64_t out = 0;
+  for (const int32_t p : component.points) {
+    for (const AffineExpr& theta : PointOf(p).theta) {
+      for (const int64_t factor : theta.coefficients) {
+        out = std::max(out, std::abs(factor));
+      }
+    }
+  }
+  return out;
+}
+
+// Where an index is short, hyperplanes that are as steep as it is long make
+// distances short, and tiles of no use.
+void Scheduler::Flatten(int32_t c, const std::vector<NestFlow>& flows) {
+  NestComponent& component = nest_.components[c];
+  const int64_t steepness = SteepnessOf(component);
+  if (steepness <= kSteep) return;
+  const NestComponent known = component;
+  const std::vector<NestPoint> points = nest_.points;
+  const absl::Status found =
+      ScheduleBand(flows, SizesOf(c, /*has_ends=*/true), component);
+  if (found.ok() && component.rank >= known.rank &&
+      SteepnessOf(component) < steepness) {
+    return;
+  }
+  component = known;
+  nest_.points = points;
 }
 
 // A schedule in bounded time; none if there is none. Steps in vain count for

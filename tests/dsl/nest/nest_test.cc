@@ -164,6 +164,44 @@ result C(:)(:)(K)
   }
 }
 
+// Hyperplanes as steep as an index is short make all distances short: of six
+// steps a step they make tiles of few points.
+TEST(NestTest, ShortIndicesAreNoDistances) {
+  const std::string text =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/red_black.dog"));
+  CompileOptions options = NestOptions();
+  for (const int steps : {4, 5, 10, 15}) {
+    options.parameters = {{"N", "64"}, {"T", absl::StrCat(steps)}};
+    const Job job = MustCompile(text, options);
+    EXPECT_THAT(job.lowering, StartsWith(kLoopNest));
+    EXPECT_LE(job.program.TaskCount(), 100 + 3 * steps) << job.lowering;
+  }
+}
+
+// To copy a result's tile is no work to share: its label lies with what makes
+// its values.
+TEST(NestTest, ResultsLieWithWhatMakesThem) {
+  const std::string text =
+      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/wavefront.dog"));
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "2000"}};
+  options.target = {.agents = 3, .workers = 1};
+  const Program program = MustCompile(text, options).program;
+  int64_t results = 0;
+  for (const TaskClass& c : program.classes) {
+    const Array& made = program.arrays[c.creates[0].array];
+    if (made.name.find("result") == std::string::npos) continue;
+    ++results;
+    for (const Use& use : c.uses) {
+      const Array& read = program.arrays[use.array];
+      if (read.rank != made.rank) continue;
+      EXPECT_EQ(read.affinity_group, made.affinity_group);
+      EXPECT_EQ(read.affinity_block, made.affinity_block);
+    }
+  }
+  EXPECT_EQ(results, 2);
+}
+
 // Linear programs of isl's scheduler have numbers in them that grow with those
 // of the program: with these, one of the programs takes a minute.
 TEST(NestTest, TilesAreFoundInBoundedTimeWhateverTheSizes) {
