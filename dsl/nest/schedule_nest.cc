@@ -45,10 +45,10 @@ struct Attempt {
 // and smaller numbers. A single hyperplane (Feautrier 1992) takes milliseconds.
 constexpr std::array<Attempt, 3> kAttempts = {
     Attempt{.coefficient_max = -1, .steps_max = 10'000},
-    Attempt{.coefficient_max = 1, .steps_max = 20'000},
+    Attempt{.coefficient_max = 1, .steps_max = 25'000},
     Attempt{.steps_max = 20'000, .is_single = true}};
-// Coefficients of hyperplanes that stencils have: two steps of one a step.
-constexpr int64_t kSteep = 2;
+// Coefficients that stencils have: two elements a step.
+constexpr Attempt kFlat = {.coefficient_max = 2, .steps_max = 50'000};
 // Points of a plane that are worth tiles of their own: some ten times as long
 // as tasks cost.
 constexpr double kPlanePoints = int64_t{1} << 17;
@@ -144,9 +144,13 @@ class Scheduler {
   // Points i of the flow's consumer to points j of its producer that fulfil
   // `conditions`.
   isl::map Where(const NestFlow& flow, const std::string& conditions) const;
-  SymbolicSizes SizesOf(int32_t c, bool has_ends = false);
-  // Looks for hyperplanes of smaller coefficients, if they are large.
-  void Flatten(int32_t c, const std::vector<NestFlow>& flows);
+  SymbolicSizes SizesOf(int32_t c);
+  // Looks for more hyperplanes, and of smaller coefficients.
+  void Flatten(const std::vector<NestFlow>& flows, const SymbolicSizes& sizes,
+               NestComponent& component);
+  isl::schedule_constraints ConstraintsOf(const std::vector<NestFlow>& flows,
+                                          const SymbolicSizes& sizes,
+                                          const NestComponent& component);
   // The largest coefficient of its hyperplanes.
   int64_t SteepnessOf(const NestComponent& component);
   // The flows of points of a component among each other.
@@ -157,8 +161,19 @@ class Scheduler {
                             NestComponent& component);
   std::optional<isl::schedule> Compute(
       const isl::schedule_constraints& constraints, int constant_max);
+  std::optional<isl::schedule> Compute(
+      const isl::schedule_constraints& constraints, int constant_max,
+      const Attempt& attempt);
   // Indices of a statement that the others do not tell, at most.
   int FreeIndices(const NestComponent& component) const;
+  // How far each read of a point goes back, if that is the same everywhere.
+  struct Distances {
+    int dims = 0;
+    std::vector<Row> all;
+    std::vector<std::vector<int32_t>> reads;  // at one point, by statement
+  };
+  std::optional<Distances> ConstantDistances(const std::vector<NestFlow>& flows,
+                                             const NestComponent& component);
   // By UniformBand(); false if distances are not constant, or it has none.
   bool TakeUniformBand(const std::vector<NestFlow>& flows,
                        NestComponent& component);
@@ -460,7 +475,7 @@ absl::Status Scheduler::Schedule(int32_t c) {
     }
   }
   if (!found.ok()) return found;
-  Flatten(c, flows);
+  Flatten(flows, sizes, component);
   if (auto parts = SplitPlanes(c)) {
     parts_[c] = *std::move(parts);
     return absl::OkStatus();
@@ -622,13 +637,13 @@ void Scheduler::TakeParts() {
   }
 }
 
-SymbolicSizes Scheduler::SizesOf(int32_t c, bool has_ends) {
+SymbolicSizes Scheduler::SizesOf(int32_t c) {
   std::vector<isl::map> maps;
   for (const int32_t p : nest_.components[c].points) {
     maps.push_back(isl::manage(isl_map_from_range(PointOf(p).domain.copy())));
   }
   for (const NestFlow& flow : FlowsWithin(c)) maps.push_back(flow.map);
-  return {nest_.context, maps, has_ends};
+  return {nest_.context, maps};
 }
 
 int64_t Scheduler::SteepnessOf(const NestComponent& component) {
@@ -644,18 +659,25 @@ int64_t Scheduler::SteepnessOf(const NestComponent& component) {
 }
 
 // Where an index is short, hyperplanes that are as steep as it is long make
-// distances short, and tiles of no use.
-void Scheduler::Flatten(int32_t c, const std::vector<NestFlow>& flows) {
-  NestComponent& component = nest_.components[c];
+// distances short, and tiles of no use. And where distances are constant there
+// is a band of all indices, which isl may not have got to.
+void Scheduler::Flatten(const std::vector<NestFlow>& flows,
+                        const SymbolicSizes& sizes, NestComponent& component) {
   const int64_t steepness = SteepnessOf(component);
-  if (steepness <= kSteep) return;
+  const bool is_whole = component.rank >= FreeIndices(component) ||
+                        !ConstantDistances(flows, component);
+  if (is_whole && steepness <= kFlat.coefficient_max) return;
   const NestComponent known = component;
   const std::vector<NestPoint> points = nest_.points;
-  const absl::Status found =
-      ScheduleBand(flows, SizesOf(c, /*has_ends=*/true), component);
-  if (found.ok() && component.rank >= known.rank &&
-      SteepnessOf(component) < steepness) {
-    return;
+  const isl::schedule_constraints constraints =
+      ConstraintsOf(flows, sizes, component);
+  for (const int constant_max : {0, -1}) {
+    const auto flat = Compute(constraints, constant_max, kFlat);
+    const bool is_taken = flat && BandOf(*flat).rank >= known.rank &&
+                          TakeBand(*flat, sizes, component).ok();
+    const bool is_better = is_taken && (component.rank > known.rank ||
+                                        SteepnessOf(component) < steepness);
+    if (is_better) return;
   }
   component = known;
   nest_.points = points;
@@ -665,22 +687,29 @@ void Scheduler::Flatten(int32_t c, const std::vector<NestFlow>& flows) {
 // all of the nest (NestTarget::vain_steps_max).
 std::optional<isl::schedule> Scheduler::Compute(
     const isl::schedule_constraints& constraints, int constant_max) {
-  isl_ctx* context = nest_.context.get();
-  isl_options_set_schedule_max_constant_term(context, constant_max);
   for (const Attempt& attempt : kAttempts) {
     if (!attempt.is_single && attempt.steps_max > steps_left_) continue;
-    const OperationBudget budget(nest_.context, attempt.steps_max);
-    isl_options_set_schedule_max_coefficient(context, attempt.coefficient_max);
-    isl_options_set_schedule_algorithm(
-        context, attempt.is_single ? ISL_SCHEDULE_ALGORITHM_FEAUTRIER
-                                   : ISL_SCHEDULE_ALGORITHM_ISL);
-    try {
-      return constraints.compute_schedule();
-    } catch (const isl::exception&) {
-      if (!attempt.is_single) steps_left_ -= attempt.steps_max;
-    }
+    if (auto out = Compute(constraints, constant_max, attempt)) return out;
+    if (!attempt.is_single) steps_left_ -= attempt.steps_max;
   }
   return std::nullopt;
+}
+
+std::optional<isl::schedule> Scheduler::Compute(
+    const isl::schedule_constraints& constraints, int constant_max,
+    const Attempt& attempt) {
+  isl_ctx* context = nest_.context.get();
+  isl_options_set_schedule_max_constant_term(context, constant_max);
+  isl_options_set_schedule_max_coefficient(context, attempt.coefficient_max);
+  isl_options_set_schedule_algorithm(
+      context, attempt.is_single ? ISL_SCHEDULE_ALGORITHM_FEAUTRIER
+                                 : ISL_SCHEDULE_ALGORITHM_ISL);
+  const OperationBudget budget(nest_.context, attempt.steps_max);
+  try {
+    return constraints.compute_schedule();
+  } catch (const isl::exception&) {
+    return std::nullopt;
+  }
 }
 
 int Scheduler::FreeIndices(const NestComponent& component) const {
@@ -698,30 +727,39 @@ int Scheduler::FreeIndices(const NestComponent& component) const {
   return out;
 }
 
-bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
-                                NestComponent& component) {
-  const int dims = PointOf(component.points.front()).dims;
-  std::vector<Row> distances;
-  std::vector<std::vector<int32_t>> reads(nest_.points.size());
+std::optional<Scheduler::Distances> Scheduler::ConstantDistances(
+    const std::vector<NestFlow>& flows, const NestComponent& component) {
+  Distances out{
+      .dims = PointOf(component.points.front()).dims,
+      .all = {},
+      .reads = std::vector<std::vector<int32_t>>(nest_.points.size())};
   for (const NestFlow& flow : flows) {
     const auto pieces = PiecesOf(flow.map);
-    if (!pieces || PointOf(flow.consumer).dims != dims ||
-        PointOf(flow.producer).dims != dims) {
-      return false;
+    if (!pieces || PointOf(flow.consumer).dims != out.dims ||
+        PointOf(flow.producer).dims != out.dims) {
+      return std::nullopt;
     }
     for (const Piece& piece : *pieces) {
       Row distance;
-      for (int d = 0; d < dims; ++d) {
+      for (int d = 0; d < out.dims; ++d) {
         const AffineExpr back = AffineExpr::Index(d) - piece.forms[d];
-        if (!back.IsConstant()) return false;
+        if (!back.IsConstant()) return std::nullopt;
         distance.push_back(back.constant);
       }
-      if (std::count(distance.begin(), distance.end(), 0) == dims) {
-        reads[flow.consumer].push_back(flow.producer);
+      if (std::count(distance.begin(), distance.end(), 0) == out.dims) {
+        out.reads[flow.consumer].push_back(flow.producer);
       }
-      distances.push_back(std::move(distance));
+      out.all.push_back(std::move(distance));
     }
   }
+  return out;
+}
+
+bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
+                                NestComponent& component) {
+  const auto constant = ConstantDistances(flows, component);
+  if (!constant) return false;
+  const auto& [dims, distances, reads] = *constant;
   const auto planes = UniformBand(distances, dims);
   if (!planes) return false;
   component.rank = dims;
@@ -752,25 +790,33 @@ bool Scheduler::TakeUniformBand(const std::vector<NestFlow>& flows,
   return true;
 }
 
-absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
-                                     const SymbolicSizes& sizes,
-                                     NestComponent& component) {
+isl::schedule_constraints Scheduler::ConstraintsOf(
+    const std::vector<NestFlow>& flows, const SymbolicSizes& sizes,
+    const NestComponent& component) {
   isl::union_set domain(nest_.context, "{ }");
-  int dims = 0;
   for (const int32_t p : component.points) {
     domain = domain.unite(isl::union_set(sizes.Of(PointOf(p).domain)));
-    dims = std::max(dims, PointOf(p).dims);
   }
   isl::union_map before(nest_.context, "{ }");
   for (const NestFlow& flow : flows) {
     before = before.unite(isl::union_map(sizes.Of(flow.map.reverse())));
   }
+  return isl::schedule_constraints::on_domain(domain)
+      .set_context(sizes.Context())
+      .set_validity(before)
+      .set_coincidence(before)
+      .set_proximity(before);
+}
+
+absl::Status Scheduler::ScheduleBand(const std::vector<NestFlow>& flows,
+                                     const SymbolicSizes& sizes,
+                                     NestComponent& component) {
+  int dims = 0;
+  for (const int32_t p : component.points) {
+    dims = std::max(dims, PointOf(p).dims);
+  }
   const isl::schedule_constraints constraints =
-      isl::schedule_constraints::on_domain(domain)
-          .set_context(sizes.Context())
-          .set_validity(before)
-          .set_coincidence(before)
-          .set_proximity(before);
+      ConstraintsOf(flows, sizes, component);
   // Statements that stand a step apart for the sake of shorter distances make
   // tiles that read more tiles: without constants first.
   const auto aligned = Compute(constraints, 0);

@@ -20,10 +20,6 @@ namespace {
 
 // Numbers up to here are distances, not sizes.
 constexpr int64_t kSmall = 16;
-// An index that has fewer values than this has no end to speak of.
-constexpr int64_t kEndMin = 2;
-// Numbers so near to an end are forms of it: a quarter of it.
-constexpr int64_t kNearEnd = 4;
 // Numbers so near to a size, or to a multiple of it, are forms of it.
 constexpr int64_t kNear = 8;
 constexpr int64_t kMultipleMax = 2;
@@ -52,64 +48,33 @@ bool HasDivision(isl_constraint* constraint) {
          isl_bool_true;
 }
 
-// Whether it is an upper bound of one index, and of no sum of them.
-bool EndsIndex(isl_constraint* constraint) {
-  if (isl_constraint_is_equality(constraint) == isl_bool_true) return false;
-  int64_t ends = 0;
-  int64_t others = 0;
-  for (const isl_dim_type type : {isl_dim_in, isl_dim_out}) {
-    const isl_size count = isl_constraint_dim(constraint, type);
-    for (int d = 0; d < count; ++d) {
-      const int64_t factor =
-          TakeInteger(isl_constraint_get_coefficient_val(constraint, type, d))
-              .value_or(0);
-      (factor == -1 ? ends : others) += factor == 0 ? 0 : 1;
-    }
-  }
-  return ends == 1 && others == 0;
-}
-
-int64_t ConstantOf(isl_constraint* constraint) {
-  return TakeInteger(isl_constraint_get_constant_val(constraint)).value_or(0);
-}
-
 }  // namespace
 
 SymbolicSizes::SymbolicSizes(isl::ctx context,
-                             const std::vector<isl::map>& maps, bool has_ends)
+                             const std::vector<isl::map>& maps)
     : context_(context) {
   std::set<int64_t> constants;
   for (const isl::map& map : maps) {
-    const bool is_domain = has_ends && isl_map_dim(map.get(), isl_dim_in) == 0;
     map.foreach_basic_map([&](const isl::basic_map& piece) {
       ForEachConstraint(piece, [&](isl_constraint* constraint) {
-        const int64_t number = std::abs(ConstantOf(constraint));
-        const bool is_end =
-            is_domain && number >= kEndMin && EndsIndex(constraint);
-        if (!HasDivision(constraint) && (number > kSmall || is_end)) {
-          constants.insert(number);
+        if (!HasDivision(constraint)) {
+          constants.insert(
+              std::abs(TakeInteger(isl_constraint_get_constant_val(constraint))
+                           .value_or(0)));
         }
         isl_constraint_free(constraint);
       });
     });
   }
   for (const int64_t constant : constants) {
-    if (values_.size() == kSizesMax) break;
-    const bool is_end = constant <= kSmall;
-    if (FormOf(constant, is_end).factor == 0) values_.push_back(constant);
+    if (constant <= kSmall || values_.size() == kSizesMax) continue;
+    if (FormOf(constant).factor == 0) values_.push_back(constant);
   }
 }
 
-SymbolicSizes::Form SymbolicSizes::FormOf(int64_t constant, bool is_end) const {
+SymbolicSizes::Form SymbolicSizes::FormOf(int64_t constant) const {
   const int64_t sign = constant < 0 ? -1 : 1;
   for (size_t s = 0; s < values_.size(); ++s) {
-    if (values_[s] <= kSmall) {
-      const int64_t rest = constant - values_[s];
-      if (is_end && std::abs(rest) <= values_[s] / kNearEnd) {
-        return {.size = s, .factor = 1, .rest = rest};
-      }
-      continue;
-    }
     for (int64_t factor = 1; factor <= kMultipleMax; ++factor) {
       const int64_t rest = constant - sign * factor * values_[s];
       if (std::abs(rest) > kNear) continue;
@@ -144,9 +109,10 @@ isl::basic_map SymbolicSizes::PieceOf(const isl::basic_map& piece) const {
             to, type, d, isl_constraint_get_coefficient_val(from, type, d));
       }
     }
-    to = isl_constraint_set_constant_val(to,
-                                         isl_constraint_get_constant_val(from));
-    const Form form = FormOf(ConstantOf(from), EndsIndex(from));
+    isl_val* constant = isl_constraint_get_constant_val(from);
+    const auto number = TakeInteger(isl_val_copy(constant));
+    to = isl_constraint_set_constant_val(to, constant);
+    const Form form = FormOf(number.value_or(0));
     if (form.factor != 0) {
       to = isl_constraint_set_constant_si(to, static_cast<int>(form.rest));
       to = isl_constraint_set_coefficient_si(to, isl_dim_param,
@@ -185,12 +151,7 @@ isl::set SymbolicSizes::Context() const {
   std::vector<std::string> conditions = {"true"};
   for (size_t s = 0; s < values_.size(); ++s) {
     names.push_back(SizeName(s));
-    if (values_[s] <= kSmall) {
-      conditions.push_back(absl::StrCat(SizeName(s), " >= ", kEndMin));
-      continue;
-    }
-    const bool is_first = s == 0 || values_[s - 1] <= kSmall;
-    const std::string least = is_first
+    const std::string least = s == 0
                                   ? absl::StrCat(kSmall)
                                   : absl::StrCat(SizeName(s - 1), " + ", kNear);
     conditions.push_back(absl::StrCat(SizeName(s), " > ", least));

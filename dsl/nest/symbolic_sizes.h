@@ -16,11 +16,8 @@ namespace dogged::dsl {
 
 class SymbolicSizes {
  public:
-  // Sizes are taken from the constants of all of `maps`. With `has_ends`, small
-  // numbers are sizes, too, where an index of a domain ends: a map without
-  // dimensions to start from is one.
-  SymbolicSizes(isl::ctx context, const std::vector<isl::map>& maps,
-                bool has_ends = false);
+  // Sizes are taken from the constants of all of `maps`.
+  SymbolicSizes(isl::ctx context, const std::vector<isl::map>& maps);
 
   // A set of more than `set`, or a map of more than `map`: with the values of
   // the sizes, it is that. Conditions with divisions keep their numbers.
@@ -39,9 +36,8 @@ class SymbolicSizes {
     int64_t factor = 0;  // of that size; 0 for a number
     int64_t rest = 0;
   };
-  // `constant` as a size and a small number; a small size is one only where an
-  // index ends.
-  Form FormOf(int64_t constant, bool is_end) const;
+  // `constant` as a size and a small number.
+  Form FormOf(int64_t constant) const;
   isl::basic_map PieceOf(const isl::basic_map& piece) const;
 
   isl::ctx context_;

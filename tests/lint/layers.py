@@ -101,7 +101,7 @@ APP_FOLDERS = {
     "jobs": ["process", "keys", "rendezvous", "report", "agent", "client",
              "writers", "run"],
     "door": ["process", "keys", "rendezvous", "report", "agent", "client",
-             "run"],
+             "run", "jobs"],
     "cli": ["process", "keys", "rendezvous", "report", "agent", "host",
             "client", "run", "jobs", "door"],
 }

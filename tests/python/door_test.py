@@ -395,6 +395,60 @@ def case_fork():
     check("the client stays", ready)
 
 
+def case_jobs():
+    """Comes back for a job by its hash, from another client and without the
+    program, running or done; and what is no job."""
+    program = dogged.load(HEAT, N=90, T=40)
+    with tempfile.TemporaryDirectory() as folder:
+        agent = subprocess.Popen(
+            [DOGGED, "agent", "--listen", "127.0.0.1:0", "--workers", "1",
+             "--insecure"], stdout=subprocess.PIPE, text=True)
+        try:
+            address = agent.stdout.readline().split()[1]
+            with dogged.connect(address, insecure=True) as cluster:
+                first = cluster.submit(program, keep=600)
+                digits = first.job[:8]
+                check("numbers", np.allclose(first["u"], heat(90, 40), 0,
+                                             1e-14))
+                # It runs when others come for it.
+                long_run = cluster.submit(long_heat())
+                with dogged.connect(address, insecure=True) as other:
+                    run = other.job(long_run.job)
+                    check("runs", run.state == "running", run)
+                    run.cancel()
+                    raises(dogged.Cancelled, run.wait)
+                raises(dogged.Cancelled, long_run.wait)
+            for _ in range(2):  # what was fetched stays
+                with dogged.connect(address, insecure=True) as cluster:
+                    jobs = {one["job"]: one["state"]
+                            for one in cluster.status()["jobs"]}
+                    check("listed", jobs[first.job] == "done"
+                          and jobs[long_run.job] == "cancelled", jobs)
+                    run = cluster.job(digits, want=["u(3:5)(:)(40)"])
+                    check("keys", run.keys() == ["u(3:5)(:)(40)", "u"],
+                          run.keys())
+                    check("bits", np.array_equal(run["u"], first["u"]))
+                    check("part", np.array_equal(run["u(3:5)(:)(40)"],
+                                                 first["u"][3:6]))
+                    check("name", run.name == "heat2d" and run.program is None)
+                    events = [event["event"] for event in run]
+                    check("events", events[0] == "attached"
+                          and events[-1] == "done", events)
+                    check("digest", run.report["result_digest"]
+                          == first.report["result_digest"])
+            with dogged.connect(address, insecure=True) as cluster:
+                raises(dogged.Mistyped, lambda: cluster.job("zz"), "zz", "0 to 9")
+                raises(dogged.Mistyped, lambda: cluster.job(""), "which job")
+                raises(dogged.Mistyped,
+                       lambda: cluster.job(digits, want=["u(3)(4)(7)"]),
+                       "u(3)(4)(7)", "no result")
+                raises(dogged.Cancelled, lambda: cluster.job(long_run.job))
+        finally:
+            agent.kill()
+            agent.wait()
+            agent.stdout.close()
+
+
 def case_clusters():
     """Agents of others: at an address with a key, and in a folder."""
     with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,7 @@ namespace {
 constexpr absl::Duration kReadingMax = absl::Seconds(10);
 
 std::string ListWords(absl::string_view cluster) {
+  if (cluster.empty()) return "the cluster's `status` lists them";
   return absl::StrCat("`dogged status --all --cluster ", cluster,
                       "` lists them");
 }

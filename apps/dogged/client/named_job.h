@@ -33,7 +33,8 @@ struct NamedJob {
 absl::Status CheckDigits(absl::string_view digits, absl::string_view cluster);
 
 // The one job whose hash begins with `digits`; of several, the one that runs,
-// if `prefers_running` and only one does. `cluster` is for words. Agents that
+// if `prefers_running` and only one does. `cluster` is for words, empty where
+// agents are the client's own. Agents that
 // have just started may have it on disk: waits for them to read that.
 //
 // Errors: kNotFound if that is none, or more than one, which it names;

@@ -8,6 +8,7 @@
 #include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/door/shared_values.h"
+#include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/memory.h"
 #include "apps/dogged/run/not_finite.h"
@@ -88,6 +89,21 @@ absl::Status DoorJob::Submit() {
                                       {.connect = options_.connect}));
   DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
                           client_->AwaitStatus());
+  NoteAgents(replies);
+  JobOptions job = options_.job;
+  // A loop's tasks are not known before its end.
+  if (!program_.job.program.repeat.has_value()) {
+    job.tasks_needed = tasks_needed_;
+  }
+  DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, options_.submission, job,
+                                         relations_, TextHash(program_)));
+  hash_ = client_->record().hash.ToString();
+  Tell("submitted", {{"job", hash()}, {"program", program_.job.program.name}});
+  return absl::OkStatus();
+}
+
+void DoorJob::NoteAgents(const std::vector<StatusReply>& replies) {
+  start_ = clock_.Now();
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
       ledger_.NoteAddress(m.member.id, m.member.control_address);
@@ -96,16 +112,18 @@ absl::Status DoorJob::Submit() {
   }
   (void)losses_.Note(replies, absl::ZeroDuration());
   (void)member_news_.Note(replies);
-  JobOptions job = options_.job;
-  // A loop's tasks are not known before its end.
-  if (!program_.job.program.repeat.has_value()) {
-    job.tasks_needed = tasks_needed_;
-  }
-  start_ = clock_.Now();
-  DOGGED_RETURN_IF_ERROR(client_->Submit(program_.job, options_.submission, job,
-                                         relations_, TextHash(program_)));
+}
+
+absl::Status DoorJob::Attach(std::unique_ptr<ClusterClient> client,
+                             NamedJob named) {
+  client_ = std::move(client);
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
+                          client_->AwaitStatus());
+  NoteAgents(replies);
+  DOGGED_RETURN_IF_ERROR(client_->Attach(named.record(), relations_));
+  watch_.emplace(*client_, std::move(named), start_);
   hash_ = client_->record().hash.ToString();
-  Tell("submitted", {{"job", hash()}, {"program", program_.job.program.name}});
+  Tell("attached", {{"job", hash()}, {"program", program_.job.program.name}});
   return absl::OkStatus();
 }
 
@@ -147,13 +165,20 @@ void DoorJob::Step(absl::Duration patience) {
 absl::Status DoorJob::StepOrFail(absl::Duration patience) {
   if (client_->HasAll()) {
     DOGGED_ASSIGN_OR_RETURN(const bool has_all, client_->CopyLent());
-    if (has_all) return Finish();
+    if (has_all && (!watch_ || watch_->IsDone())) return Finish();
   }
   const absl::Status collected = client_->Collect(patience);
   if (clock_.Now() >= next_poll_ || !collected.ok()) {
     next_poll_ = clock_.Now() + kPollInterval;
     // How the job failed comes before how the connection did.
     DOGGED_RETURN_IF_ERROR(Poll());
+    if (watch_) {
+      auto now = PollNamedJob(*client_, client_->record().hash);
+      if (!now.empty()) {
+        DOGGED_RETURN_IF_ERROR(
+            watch_->Note(std::move(now.front()), clock_.Now()));
+      }
+    }
   }
   return collected;
 }
@@ -263,11 +288,17 @@ absl::Status DoorJob::Finish() {
       views.Forget();
     }
   }
-  JobRecord record = client_->record();
-  record.state = JobState::kDone;
-  record.result_digest = report.result_digest;
-  record.is_delivered = true;
-  (void)client_->Conclude(record);  // they find out by themselves
+  if (watch_) {
+    DOGGED_RETURN_IF_ERROR(
+        CheckDigest(report.result_digest, watch_->named().record()));
+    watch_.reset();
+  } else {
+    JobRecord record = client_->record();
+    record.state = JobState::kDone;
+    record.result_digest = report.result_digest;
+    record.is_delivered = true;
+    (void)client_->Conclude(record);  // they find out by themselves
+  }
   client_.reset();  // the results that it has are in memory twice
   has_ended_ = true;
   Tell("done", {{"status", 0},

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "apps/dogged/client/cluster_client.h"
+#include "apps/dogged/client/named_job.h"
 #include "apps/dogged/door/door_channel.h"
+#include "apps/dogged/jobs/result_watch.h"
 #include "apps/dogged/report/member_news.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/dogged/report/run_report.h"
@@ -64,6 +67,10 @@ class DoorJob {
 
   // Gives the job to the agents. Errors: as ClusterClient::Submit().
   absl::Status Submit();
+  // In place of that: comes back for a job that agents have, which `client` has
+  // found. It goes on, and its results stay, as if nobody had come. Errors: as
+  // ClusterClient::Attach().
+  absl::Status Attach(std::unique_ptr<ClusterClient> client, NamedJob named);
   // Works on for as long as `patience`. Afterwards TakeEvents() has news, the
   // last of which is "done" or "failed".
   void Step(absl::Duration patience);
@@ -81,6 +88,8 @@ class DoorJob {
   const std::string& hash() const { return hash_; }
 
  private:
+  // Learns who the agents are, before the job is theirs.
+  void NoteAgents(const std::vector<StatusReply>& replies);
   absl::Status StepOrFail(absl::Duration patience);
   absl::Status Poll();
   // Makes the results, and says that the job is done.
@@ -97,6 +106,7 @@ class DoorJob {
   const Relations relations_;
   const int64_t tasks_needed_;  // of a loop, for all rounds that may come
   std::unique_ptr<ClusterClient> client_;  // null once the job is done
+  std::optional<ResultWatch> watch_;       // of a job that was attached to
   std::string hash_;
   absl::Time start_;
   absl::Time next_poll_ = absl::InfinitePast();

@@ -7,9 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/client_times.h"
+#include "apps/dogged/client/cluster_jobs.h"
 #include "apps/dogged/client/find_agents.h"
+#include "apps/dogged/client/named_job.h"
 #include "apps/dogged/door/door_sim.h"
 #include "apps/dogged/door/shared_values.h"
+#include "apps/dogged/jobs/fetched_job.h"
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/diagnostics_json.h"
 #include "apps/dogged/process/json_text.h"
@@ -171,13 +174,14 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Do(
   if (name == "open") return Open(request);
   if (name == "start") return Start(request);
   if (name == "submit") return Submit(request);
+  if (name == "attach") return Attach(request);
   if (name == "result") return Result(request);
   if (name == "cancel") return Cancel(request);
   if (name == "forget") return Forget(request);
   if (name == "status") return Status(request);
   return absl::NotFoundError(absl::StrCat(
-      "\"do\" is check, sim, open, start, submit, result, cancel, forget or "
-      "status",
+      "\"do\" is check, sim, open, start, submit, attach, result, cancel, "
+      "forget or status",
       name.empty() ? "" : ", and not what this line says"));
 }
 
@@ -452,6 +456,49 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
   return out;
 }
 
+absl::StatusOr<std::unique_ptr<ClusterClient>> DoorSession::ConnectToAgents()
+    const {
+  const std::vector<std::string> addresses = Addresses();
+  if (addresses.empty()) {
+    return absl::UnavailableError("all agents have ended: start more");
+  }
+  return ClusterClient::Connect(addresses,
+                                {.patience = ClusterClient::kNamedPatience,
+                                 .connect = ConnectWith(cluster_.credentials)});
+}
+
+absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
+    const DoorRequest& request) {
+  DOGGED_RETURN_IF_ERROR(request.AllowOnly({"job", "want"}));
+  if (!is_open_) {
+    return absl::NotFoundError("no cluster is open: say \"open\" first");
+  }
+  DOGGED_ASSIGN_OR_RETURN(const std::string digits, request.Text("job"));
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<std::string> wanted,
+                          request.Texts("want"));
+  DOGGED_ASSIGN_OR_RETURN(auto client, ConnectToAgents());
+  DOGGED_ASSIGN_OR_RETURN(NamedJob named,
+                          FindNamedJob(*client, digits, cluster_.cluster));
+  DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
+  LoadedProgram loaded;
+  DOGGED_ASSIGN_OR_RETURN(loaded.job, FetchJob(*client, named));
+  DOGGED_ASSIGN_OR_RETURN(loaded.wanted_labels,
+                          SelectResults(loaded.job, wanted, "want", kernels_));
+  DOGGED_ASSIGN_OR_RETURN(std::vector<NamedResult> results,
+                          ResultsOf(loaded, wanted));
+  Answer out;
+  out.fields["program"] = loaded.job.program.name;
+  out.fields["results"] = NamesOf(results);
+  auto job = std::make_unique<DoorJob>(
+      std::move(loaded), std::move(results),
+      DoorJob::Options{.has_own_agents = agents_ != nullptr});
+  DOGGED_RETURN_IF_ERROR(job->Attach(std::move(client), std::move(named)));
+  out.fields["run"] = ++last_job_;
+  out.fields["job"] = job->hash();
+  jobs_[last_job_] = std::move(job);
+  return out;
+}
+
 absl::StatusOr<DoorJob*> DoorSession::JobOf(const DoorRequest& request) {
   DOGGED_ASSIGN_OR_RETURN(const int64_t number,
                           request.Number("run", 1, INT64_MAX, 0));
@@ -508,15 +555,12 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Status(
   Answer out;
   out.fields["own_agents"] = OwnAgents();
   out.fields["agents"] = nlohmann::ordered_json::array();
-  const std::vector<std::string> addresses = Addresses();
-  if (addresses.empty()) return out;
+  out.fields["jobs"] = nlohmann::ordered_json::array();
+  if (Addresses().empty()) return out;
+  DOGGED_ASSIGN_OR_RETURN(const auto client, ConnectToAgents());
   DOGGED_ASSIGN_OR_RETURN(
-      const auto client,
-      ClusterClient::Connect(addresses,
-                             {.patience = ClusterClient::kNamedPatience,
-                              .connect = ConnectWith(cluster_.credentials)}));
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<StatusReply> replies,
-                          client->AwaitStatus());
+      const std::vector<StatusReply> replies,
+      client->AwaitStatus({.jobs = {.ended_max = INT64_MAX}}));
   std::map<std::string, nlohmann::ordered_json> members;
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
@@ -530,6 +574,13 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Status(
     }
   }
   for (auto& [id, one] : members) out.fields["agents"].push_back(one);
+  for (const auto& [hash, job] : JobsOf(replies)) {
+    const JobRecord& record = Foremost(job);
+    out.fields["jobs"].push_back(
+        {{"job", hash},
+         {"program", record.name},
+         {"state", std::string(JobStateName(record.state))}});
+  }
   return out;
 }
 

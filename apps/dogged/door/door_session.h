@@ -49,6 +49,7 @@ class DoorSession {
   absl::StatusOr<Answer> Open(const DoorRequest& request);
   absl::StatusOr<Answer> Start(const DoorRequest& request);
   absl::StatusOr<Answer> Submit(const DoorRequest& request);
+  absl::StatusOr<Answer> Attach(const DoorRequest& request);
   absl::StatusOr<Answer> Result(const DoorRequest& request);
   absl::StatusOr<Answer> Cancel(const DoorRequest& request);
   absl::StatusOr<Answer> Forget(const DoorRequest& request);
@@ -65,6 +66,8 @@ class DoorSession {
   absl::StatusOr<DoorJob*> JobOf(const DoorRequest& request);
   nlohmann::ordered_json OwnAgents() const;
   std::vector<std::string> Addresses() const;
+  // Errors: kUnavailable if nobody answers, or all own agents have ended.
+  absl::StatusOr<std::unique_ptr<ClusterClient>> ConnectToAgents() const;
   // Until own agents know one another.
   absl::Status AwaitViews(const std::shared_ptr<Credentials>& credentials);
   void Reap();

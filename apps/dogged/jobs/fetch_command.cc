@@ -41,14 +41,7 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
     selections.push_back(output.selection.text);
   }
   DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
-                          SelectLabels(job, selections, "fetch", kernels));
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i].view >= 0) continue;
-    return absl::NotFoundError(
-        absl::StrCat(selections[i], " is no result of this job, which keeps ",
-                     ResultWords(job.program), "; submit it with --want '",
-                     selections[i], "'"));
-  }
+                          SelectResults(job, selections, "--want", kernels));
   return SetLabels(std::move(labels), outputs);
 }
 
@@ -66,16 +59,6 @@ absl::Status AwaitDone(ClusterClient& client, NamedJob& named) {
     DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
   }
   return absl::OkStatus();
-}
-
-// Bits that are other than those that the job ended with are none of it.
-absl::Status CheckDigest(const Digest& here, const JobRecord& record) {
-  if (record.result_digest == Digest() || record.result_digest == here) {
-    return absl::OkStatus();
-  }
-  return absl::DataLossError(
-      absl::StrCat("the results have the digest ", here.ToString(),
-                   ", the job ended with ", record.result_digest.ToString()));
 }
 
 nlohmann::ordered_json ReportJson(const NamedJob& named,

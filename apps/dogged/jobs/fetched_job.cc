@@ -7,6 +7,7 @@
 #include "dsl/isl/analysis_isl.h"
 #include "dsl/lower/index_tables.h"
 #include "dsl/text/diagnostics.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
 namespace {
@@ -116,6 +117,30 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
       "dogged? ",
       diagnostics.HasErrors() ? diagnostics.ToString()
                               : std::string(compiled.status().message())));
+}
+
+absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectResults(
+    const Job& job, const std::vector<std::string>& selections,
+    absl::string_view option, const KernelSource& kernels) {
+  DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
+                          SelectLabels(job, selections, "fetch", kernels));
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i].view >= 0) continue;
+    return absl::NotFoundError(
+        absl::StrCat(selections[i], " is no result of this job, which keeps ",
+                     ResultWords(job.program), "; submit it with ", option,
+                     " '", selections[i], "'"));
+  }
+  return labels;
+}
+
+absl::Status CheckDigest(const Digest& here, const JobRecord& record) {
+  if (record.result_digest == Digest() || record.result_digest == here) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError(
+      absl::StrCat("the results have the digest ", here.ToString(),
+                   ", the job ended with ", record.result_digest.ToString()));
 }
 
 std::string ResultWords(const Program& program) {

@@ -30,6 +30,16 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
     const Job& job, const std::vector<std::string>& selections,
     const std::string& from, const KernelSource& kernels);
 
+// The same of labels that the job keeps: kNotFound for those that are no result
+// of it, too. `option` is what the job's client wants more results by.
+absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectResults(
+    const Job& job, const std::vector<std::string>& selections,
+    absl::string_view option, const KernelSource& kernels);
+
+// kDataLoss for bits that are other than those that the job ended with: these
+// are none of it.
+absl::Status CheckDigest(const Digest& here, const JobRecord& record);
+
 // "u(0:100)(1000)", for each of the job's results.
 std::string ResultWords(const Program& program);
 

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
+#include "apps/dogged/jobs/result_watch.h"
 #include "apps/dogged/report/progress_printer.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/label.h"
@@ -30,17 +31,14 @@ class ResultFetch {
   absl::Status Run(const std::vector<Label>& labels = {});
 
  private:
-  // Results that died with their agents are made again, unless an agent says
-  // that it can't.
-  absl::Status CheckLoss() const;
   void Show(ProgressPrinter& progress);
 
   ClusterClient& client_;
-  NamedJob named_;
+  SystemClock clock_;
   const Relations relations_;
   const int64_t executed_;  // before
   const bool was_done_;
-  SystemClock clock_;
+  ResultWatch watch_;
 };
 
 }  // namespace dogged

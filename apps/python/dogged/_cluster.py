@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from ._door import Answer, Door
 from ._errors import DoggedError, DoggedWarning, Mistyped
-from ._program import Program
+from ._program import Program, listed
 from ._run import Run, _forget
 from ._values import to_descriptor
 
@@ -91,8 +91,30 @@ class Cluster:
             on_abandon=lambda late: _forget(door, late["run"], pid), **options)
         if "warning" in answer:
             warnings.warn(answer["warning"], DoggedWarning, stacklevel=2)
+        return self._run_of(answer, program)
+
+    def job(self, digits: str, *, want: Iterable[str] = ()) -> Run:
+        """Comes back for a job, which this process or any other has submitted.
+
+        digits  of its hash, run.job, from the first on; as many as tell it
+                from others
+        want    parts of its results, as "u(0:9)(10)"
+
+        It needs neither the program nor its inputs. Results stay with the agents
+        for as long as submit(keep=...) said, also once they are here.
+        """
+        self._door.check()
+        door = weakref.ref(self._door)
+        pid = os.getpid()
+        answer = self._door.ask(
+            "attach", job=str(digits), want=listed(want),
+            on_abandon=lambda late: _forget_results(door, late["run"], pid))
+        return self._run_of(answer, None)
+
+    def _run_of(self, answer: Answer, program: Optional[Program]) -> Run:
         run = Run(self._door, program, answer)
-        weakref.finalize(run, _forget_results, door, answer["run"], pid)
+        weakref.finalize(run, _forget_results, weakref.ref(self._door),
+                         answer["run"], os.getpid())
         return run
 
     def run(self, program: Program, inputs: Optional[Mapping[str, Any]] = None,
@@ -110,9 +132,10 @@ class Cluster:
         return list(self.status()["own_agents"])
 
     def status(self) -> Answer:
-        """Agents as they say of themselves: address, host, workers, state."""
+        """Agents as they say of themselves: address, host, workers, state; and
+        jobs that they know: job (its hash), program, state."""
         answer = self._door.ask("status")
-        return {key: answer[key] for key in ("agents", "own_agents")}
+        return {key: answer[key] for key in ("agents", "own_agents", "jobs")}
 
     def close(self) -> None:
         """Own agents end, and jobs with them; jobs of other agents go on."""

@@ -29,7 +29,7 @@ def parameter_text(name: str, value: Any) -> str:
                     f"{type(value).__name__}")
 
 
-def _listed(want: Iterable[str]) -> List[str]:
+def listed(want: Iterable[str]) -> List[str]:
     return [want] if isinstance(want, str) else list(want)
 
 
@@ -57,7 +57,7 @@ class Program:
         self.text = text
         self._file = file
         self.parameters: Dict[str, Parameter] = dict(parameters)
-        self._want = _listed(want)
+        self._want = listed(want)
         answer = checker().ask("check", **self.fields())
         self.name: str = answer["program"]
         self.results: Tuple[str, ...] = tuple(answer.get("results", ()))
@@ -83,7 +83,7 @@ class Program:
     def fields(self, want: Iterable[str] = ()) -> Dict[str, Any]:
         """Of a request, with more results."""
         return {"file": self._file, "text": self.text,
-                "want": [*self._want, *_listed(want)],
+                "want": [*self._want, *listed(want)],
                 "parameters": {name: parameter_text(name, value)
                                for name, value in self.parameters.items()}}
 
@@ -96,7 +96,7 @@ class Program:
         """The same with other parameters, or more results."""
         return Program(self.text, self._file,
                        {**self.parameters, **parameters},
-                       [*self._want, *_listed(want)])
+                       [*self._want, *listed(want)])
 
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}"

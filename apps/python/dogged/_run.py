@@ -40,8 +40,10 @@ class Run:
     joined, left, lost (who, when, cause), note, done, failed; docs/JSON.md.
     """
 
-    def __init__(self, door: Door, program: Program, submitted: Answer):
-        self.program = program
+    def __init__(self, door: Door, program: Optional[Program],
+                 submitted: Answer):
+        self.program = program  # None of a job that one has come back for
+        self.name: str = program.name if program else submitted["program"]
         self.job: str = submitted["job"]  # its hash
         self._door = door
         self._number: int = submitted["run"]
@@ -173,7 +175,7 @@ class Run:
                  if squeezed in (one["name"].replace(" ", ""), one["array"])]
         if len(alike) == 1:
             return str(alike[0])
-        raise KeyError(f"{name!r} is no result of {self.program.name}, which "
+        raise KeyError(f"{name!r} is no result of {self.name}, which "
                        f"has {', '.join(names)}; more are given as want=")
 
     @property
@@ -264,7 +266,7 @@ class Run:
             self._door.ask("cancel", run=self._number)
 
     def __repr__(self) -> str:
-        return (f"<dogged run {self.program.name} {self.job[:12]}: "
+        return (f"<dogged run {self.name} {self.job[:12]}: "
                 f"{self.state}, {self.progress:.0%}>")
 
     def _repr_html_(self) -> str:
@@ -277,5 +279,5 @@ class Run:
         body = "".join(f"<tr><th>{html.escape(name)}</th>"
                        f"<td><pre>{html.escape(words)}</pre></td></tr>"
                        for name, words in rows)
-        return (f"<table><caption>{html.escape(self.program.name)}</caption>"
+        return (f"<table><caption>{html.escape(self.name)}</caption>"
                 f"{body}</table>")
