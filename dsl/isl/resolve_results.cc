@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/check/index_names.h"
+#include "dsl/check/repeat.h"
 #include "dsl/isl/label_help.h"
 #include "dsl/isl/set_queries.h"
 
@@ -23,6 +24,12 @@ isl::set AtGreatest(const isl::set& set, int d) {
                              static_cast<unsigned>(rank - d - 1));
   last = isl_set_set_tuple_id(last, isl_set_get_tuple_id(set.get()));
   return set.intersect(isl::manage(last));
+}
+
+// A loop's condition is wanted for the loop alone.
+bool IsCondition(const CheckedProgram& program, const CheckedResult& result) {
+  return program.repeat.has_value() &&
+         result.ref.array == program.FindArray(kConditionArray);
 }
 
 // The last time step, if one array is all that tasks make of themselves.
@@ -43,7 +50,11 @@ void DefaultResult(Proof& proof) {
     }
   }
   // A selection of the command line is enough.
-  const bool is_needed = proof.program.results.empty();
+  const std::vector<CheckedResult>& known = proof.program.results;
+  const bool is_needed =
+      std::all_of(known.begin(), known.end(), [&proof](const CheckedResult& r) {
+        return IsCondition(proof.program, r);
+      });
   if (found < 0 || found == INT32_MAX || !is_stencil) {
     if (is_needed && proof.Fails()) {
       proof.diagnostics
@@ -201,7 +212,9 @@ void SelectWithin(Proof& proof, const CheckedResult& result,
 void ResolveResults(Proof& proof) {
   std::vector<CheckedResult>& results = proof.program.results;
   if (std::all_of(results.begin(), results.end(),
-                  [](const CheckedResult& r) { return r.is_selection; })) {
+                  [&proof](const CheckedResult& r) {
+                    return r.is_selection || IsCondition(proof.program, r);
+                  })) {
     DefaultResult(proof);
     // Selections of the command line come last.
     if (!results.empty() && !results.back().is_selection) {

@@ -37,6 +37,24 @@ bool HasFloors(const isl::set& set) {
   return out;
 }
 
+// The form of `aff` over `dims` indices, if it has no divisions.
+std::optional<AffineExpr> FormOf(const isl::aff& aff, int dims) {
+  AffineExpr out;
+  bool is_good = isl_aff_dim(aff.get(), isl_dim_div) == 0;
+  const auto take = [&is_good](isl_val* value) {
+    const auto number = TakeInteger(value);
+    is_good = is_good && number.has_value();
+    return number.value_or(0);
+  };
+  for (int d = 0; d < dims; ++d) {
+    out.coefficients[d] =
+        take(isl_aff_get_coefficient_val(aff.get(), isl_dim_in, d));
+  }
+  out.constant = take(isl_aff_get_constant_val(aff.get()));
+  if (!is_good) return std::nullopt;
+  return out;
+}
+
 }  // namespace
 
 std::optional<int64_t> TakeInteger(isl_val* value) {
@@ -102,6 +120,37 @@ std::vector<int64_t> FirstPoint(const isl::set& set) {
   for (int d = 0; d < Dimensions(first); ++d) {
     out.push_back(Least(first, d).value_or(0));
   }
+  return out;
+}
+
+std::optional<std::vector<Piece>> PiecesOf(const isl::map& map) {
+  std::vector<Piece> out;
+  struct Visit {
+    std::vector<Piece>& pieces;
+    bool is_good = true;
+  } to{out};
+  const auto visit = [](isl_set* set, isl_multi_aff* forms,
+                        void* user) -> isl_stat {
+    auto& found = *static_cast<Visit*>(user);
+    Piece piece{.domain = isl::manage(set), .forms = {}};
+    const isl::multi_aff all = isl::manage(forms);
+    const auto dims =
+        static_cast<int>(isl_multi_aff_dim(all.get(), isl_dim_in));
+    const auto count =
+        static_cast<int>(isl_multi_aff_dim(all.get(), isl_dim_out));
+    for (int k = 0; k < count; ++k) {
+      const auto form =
+          FormOf(isl::manage(isl_multi_aff_get_aff(all.get(), k)), dims);
+      found.is_good = found.is_good && form.has_value();
+      piece.forms.push_back(form.value_or(AffineExpr()));
+    }
+    found.pieces.push_back(std::move(piece));
+    return isl_stat_ok;
+  };
+  const isl::pw_multi_aff all =
+      isl::manage(isl_pw_multi_aff_from_map(map.copy()));
+  isl_pw_multi_aff_foreach_piece(all.get(), visit, &to);
+  if (!to.is_good) return std::nullopt;
   return out;
 }
 

@@ -39,6 +39,13 @@ std::optional<int64_t> Least(const isl::set& set, int d);
 std::optional<int64_t> Greatest(const isl::set& set, int d);
 // How far values of index d are apart, whatever the others are; at least 1.
 int64_t Stride(const isl::set& set, int d);
+// A single-valued map as forms of its domain, piece by piece; none if one of
+// them has divisions.
+struct Piece {
+  isl::set domain;
+  std::vector<AffineExpr> forms;
+};
+std::optional<std::vector<Piece>> PiecesOf(const isl::map& map);
 inline IndexVector ToIndex(const std::vector<int64_t>& point) {
   return IndexVector(absl::Span<const int64_t>(point));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,16 +51,6 @@ std::optional<Domain> HeldPlaces(const isl::set& places) {
   return DomainOfTiles(places);
 }
 
-// Points of the box around a set.
-double BoxCount(const isl::set& set) {
-  double out = 1;
-  for (int d = 0; d < Dimensions(set); ++d) {
-    out *= static_cast<double>(Greatest(set, d).value_or(-1) -
-                               Least(set, d).value_or(0) + 1);
-  }
-  return out;
-}
-
 class NestProgramMaker {
  public:
   NestProgramMaker(const PointProgram& points, const TargetSize& target,
@@ -80,7 +69,6 @@ class NestProgramMaker {
     int32_t group = 0;
     std::vector<int64_t> blocks;
   };
-  std::optional<int32_t> MakerOf(const NestComponent& component) const;
   Keys KeysOf(int32_t component) const;
   // The tiles of all components along the indices of that class.
   Box TilesAlong(int32_t index_class) const;
@@ -110,37 +98,12 @@ std::string NestProgramMaker::NameOf(const NestComponent& component) const {
   return absl::StrJoin(names, ", ");
 }
 
-// The component whose tiles of the same numbers make most of what a result's
-// tiles copy, if there is one.
-std::optional<int32_t> NestProgramMaker::MakerOf(
-    const NestComponent& component) const {
-  if (component.result < 0) return std::nullopt;
-  std::map<int32_t, double> values;
-  for (const NestFlow& flow : nest_.flows) {
-    if (flow.consumer != component.points.front()) continue;
-    const int32_t maker = nest_.points[flow.producer].component;
-    const bool is_same =
-        nest_.components[maker].rank == component.rank && IsIdentity(flow);
-    if (!is_same) continue;
-    values[maker] += BoxCount(flow.map.domain());
-  }
-  if (values.empty()) return std::nullopt;
-  return std::max_element(
-             values.begin(), values.end(),
-             [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
-}
-
 // Blocks of the keys of tiles: slabs along the first of the indices along which
 // tiles need nothing of each other, and along the next ones if these are too
 // few; tiles that follow one another along the rest stay together. Components
-// that share such an index share its slabs. Results of tiles that all wait for
-// each other have the keys of these: to copy a result's tile is no work to
-// share, but takes its values from where they are made.
+// that share such an index share its slabs.
 NestProgramMaker::Keys NestProgramMaker::KeysOf(int32_t c) const {
   const NestComponent& component = nest_.components[c];
-  const std::optional<int32_t> maker = MakerOf(component);
-  if (maker && nest_.components[*maker].spread.empty()) return KeysOf(*maker);
   if (component.spread.empty()) {
     Box box;
     for (int k = 0; k < component.rank; ++k) {

@@ -7,11 +7,15 @@
 
 namespace dogged::dsl {
 
-bool IsIdentity(const NestFlow& flow) {
-  for (size_t k = 0; k < flow.parts.size(); ++k) {
-    if (flow.parts[k].factors[k] != 1) return false;
-  }
-  return true;
+isl::map PairsWhere(const Nest& nest, const NestFlow& flow,
+                    const std::string& conditions) {
+  const NestPoint& consumer = nest.points[flow.consumer];
+  const NestPoint& producer = nest.points[flow.producer];
+  return isl::map(
+      nest.context,
+      absl::StrCat("{ ", IslTuple(consumer.tuple, consumer.dims, "i"), " -> ",
+                   IslTuple(producer.tuple, producer.dims, "j"), " : ",
+                   conditions, " }"));
 }
 
 std::string IslText(const AffineExpr& expr, const std::string& prefix) {

@@ -81,10 +81,6 @@ struct NestFlow {
   std::vector<Decomposition> parts;
 };
 
-// Whether tile index k of producers is that of consumers, for all k; both have
-// as many.
-bool IsIdentity(const NestFlow& flow);
-
 struct NestGroup {
   int32_t array = 0;
   ElementType element = ElementType::kDouble;
@@ -184,6 +180,11 @@ struct Nest {
   std::vector<NestReduction> reductions;
   int32_t array_count = 0;  // arrays of the program; those of results follow
 };
+
+// Points i of the flow's consumer to points j of its producer that fulfil
+// `conditions`, a text of isl.
+isl::map PairsWhere(const Nest& nest, const NestFlow& flow,
+                    const std::string& conditions);
 
 // The condition that `point` lies in tile T: `size * T <= theta < size * (T +
 // 1)`, with `tile` as the text of each index of the tile.

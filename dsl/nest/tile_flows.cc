@@ -149,6 +149,14 @@ bool IsNumber(const Decomposition& part) {
          std::ssize(part.factors);
 }
 
+// Whether tile index k of producers is that of consumers, for all k.
+bool IsIdentity(const NestFlow& flow) {
+  for (size_t k = 0; k < flow.parts.size(); ++k) {
+    if (flow.parts[k].factors[k] != 1) return false;
+  }
+  return true;
+}
+
 // By tile index of the producer of a uniform flow, how far its tiles are off
 // from what the consumer's index tells.
 std::vector<Span> UniformOffsets(const NestFlow& flow,

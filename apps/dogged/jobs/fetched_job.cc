@@ -46,6 +46,17 @@ int32_t ViewOfArray(const Program& program, absl::string_view array,
   return out;
 }
 
+// Whether index d of a result is the round in which the loop ends.
+bool IsAtEnd(const Program& program, const ResultView& view, size_t d) {
+  if (!program.repeat.has_value()) return false;
+  const Repeat::ResultTime& at = program.repeat->result_time[view.result_set];
+  const ResultSet& set = program.results[view.result_set];
+  const bool is_tiled = program.arrays[set.array].name != view.array;
+  const int32_t index = is_tiled ? view.tile_index[d] : static_cast<int32_t>(d);
+  return at.is_exact && index >= 0 &&
+         set.map[index].LastIndex() == at.time.LastIndex();
+}
+
 // The reason for which no agent has the program of a job that is over.
 std::string WhyGone(const NamedJob& named) {
   if (named.record().is_delivered) {
@@ -148,6 +159,10 @@ std::string ResultWords(const Program& program) {
   for (const ResultView& view : program.views) {
     std::string words = view.array;
     for (size_t d = 0; d < view.lower.size(); ++d) {
+      if (IsAtEnd(program, view, d)) {
+        absl::StrAppend(&words, "(", program.repeat->parameter, ")");
+        continue;
+      }
       absl::StrAppend(&words, "(", view.lower[d]);
       if (view.upper[d] != view.lower[d]) {
         absl::StrAppend(&words, ":", view.upper[d]);

@@ -40,7 +40,8 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectResults(
 // are none of it.
 absl::Status CheckDigest(const Digest& here, const JobRecord& record);
 
-// "u(0:100)(1000)", for each of the job's results.
+// "u(0:100)(1000)", for each of the job's results; "u(0:100)(T)" where a loop's
+// end is one.
 std::string ResultWords(const Program& program);
 
 }  // namespace dogged

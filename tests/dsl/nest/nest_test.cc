@@ -178,30 +178,6 @@ TEST(NestTest, ShortIndicesAreNoDistances) {
   }
 }
 
-// To copy a result's tile is no work to share: its label lies with what makes
-// its values.
-TEST(NestTest, ResultsLieWithWhatMakesThem) {
-  const std::string text =
-      ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/wavefront.dog"));
-  CompileOptions options = NestOptions();
-  options.parameters = {{"N", "2000"}};
-  options.target = {.agents = 3, .workers = 1};
-  const Program program = MustCompile(text, options).program;
-  int64_t results = 0;
-  for (const TaskClass& c : program.classes) {
-    const Array& made = program.arrays[c.creates[0].array];
-    if (made.name.find("result") == std::string::npos) continue;
-    ++results;
-    for (const Use& use : c.uses) {
-      const Array& read = program.arrays[use.array];
-      if (read.rank != made.rank) continue;
-      EXPECT_EQ(read.affinity_group, made.affinity_group);
-      EXPECT_EQ(read.affinity_block, made.affinity_block);
-    }
-  }
-  EXPECT_EQ(results, 2);
-}
-
 // Linear programs of isl's scheduler have numbers in them that grow with those
 // of the program: with these, one of the programs takes a minute.
 TEST(NestTest, TilesAreFoundInBoundedTimeWhateverTheSizes) {
