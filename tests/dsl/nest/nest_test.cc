@@ -319,16 +319,20 @@ TEST(NestTest, OtherTilesGetRowsAndNotTiles) {
   }
 }
 
-// Gram and Schmidt: sums and what they are for go by columns, one after another
-// along each. Tiles along a column would follow one another, so there is one;
-// and an agent's columns are the same in each statement.
+// Gram and Schmidt, with an element of the last column in each norm, so that
+// all of a step waits for all of the last one: sums and what they are for go by
+// columns, one after another along each. Tiles along a column would follow one
+// another, so there is one; and an agent's columns are the same in each
+// statement.
 TEST(NestTest, TilesOfAPlaneLieAlongWhatGivesWork) {
   CompileOptions options = NestOptions();
   options.parameters = {{"M", "800"}, {"N", "700"}};
   options.target = {.agents = 2, .workers = 1};
-  const Job job = MustCompile(
+  const std::string text = absl::StrReplaceAll(
       ReadFileText(absl::StrCat(DOGGED_PROGRAMS_DIR, "/nests/orthogonal.dog")),
-      options);
+      {{"a(i)(k)(k) as y\n", "a(i)(k)(k) as y\n    a(0)(N-1)(k) as z\n"},
+       {"n = x + y*y", "n = x + y*y + 0.001*z*z"}});
+  const Job job = MustCompile(text, options);
   EXPECT_THAT(job.lowering, testing::HasSubstr("dot in 699 x 4 x 1 tiles"));
   EXPECT_THAT(job.lowering, testing::HasSubstr("less in 699 x 4 x 1 tiles"));
   EXPECT_THAT(job.lowering, testing::HasSubstr("norm in 700 x 1 tiles"));
