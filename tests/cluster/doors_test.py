@@ -271,8 +271,8 @@ def case_rounds():
         check("another step", part == array.array(
             "d", [early[21*x + y] for x in range(5, 11) for y in range(5, 11)]))
         check("the same step", own[0] != early[22])
-        cluster.refused(2, "fetch", job, "u(5)(5)(11)=a.npy", says=[
-            "u(5)(5)(11) is no result of this job", "u(1:19)(1:19)(T)",
+        cluster.refused(2, "fetch", job, "d(5)(5)(10)=a.npy", says=[
+            "d(5)(5)(10) is no result of this job", "u(1:19)(1:19)(T)",
             "u(0:20)(0:20)(10)"])
         cluster.refused(2, "get", job, "u(5)(5)(10)",
                         says=["lies in tiles", "dogged fetch"])
