@@ -439,6 +439,14 @@ def case_jobs():
             with dogged.connect(address, insecure=True) as cluster:
                 raises(dogged.Mistyped, lambda: cluster.job("zz"), "zz", "0 to 9")
                 raises(dogged.Mistyped, lambda: cluster.job(""), "which job")
+                raises(TypeError, lambda: cluster.job(None), "hash", "None")
+                raises(TypeError, lambda: cluster.job(digits, want=5), "want")
+                for keep in (float("nan"), float("inf"), -1):
+                    raises(dogged.Mistyped,
+                           lambda keep=keep: cluster.submit(program, keep=keep),
+                           "keep is seconds, from 0 to 30 days", repr(keep))
+                check("digits from a file",
+                      cluster.job(f" {digits}\n").job == first.job)
                 raises(dogged.Mistyped,
                        lambda: cluster.job(digits, want=["u(3)(4)(7)"]),
                        "u(3)(4)(7)", "no result")

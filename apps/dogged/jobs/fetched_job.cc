@@ -60,7 +60,9 @@ bool IsAtEnd(const Program& program, const ResultView& view, size_t d) {
 // The reason for which no agent has the program of a job that is over.
 std::string WhyGone(const NamedJob& named) {
   if (named.record().is_delivered) {
-    return "its client has them, or they were forgotten";
+    return named.record().options.keep_ms > 0
+               ? "the time that they were kept is over, or they were forgotten"
+               : "its client has them, or they were forgotten";
   }
   // An agent that drops a job remembers that it had a part in it.
   if (named.job.results_needed == 0) {

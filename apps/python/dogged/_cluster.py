@@ -15,6 +15,7 @@ from ._run import Run, _forget
 from ._values import to_descriptor
 
 Path = Union[str, "os.PathLike[str]"]
+_SECONDS_MAX = 30 * 24 * 3600
 
 
 def send_inputs(door: Door, do: str, program: Program,
@@ -78,6 +79,9 @@ class Cluster:
             if not isinstance(seconds, (int, float)):
                 raise TypeError(f"{name} is a number of seconds, not "
                                 f"{seconds!r}")
+            if not 0 <= seconds <= _SECONDS_MAX:
+                raise Mistyped(f"{name} is seconds, from 0 to 30 days, not "
+                               f"{seconds!r}")
         self._door.check()
         options: Dict[str, Any] = {"keep_seconds": float(keep),
                                    "redo_seconds": float(redo_at_most)}
@@ -101,13 +105,17 @@ class Cluster:
         want    parts of its results, as "u(0:9)(10)"
 
         It needs neither the program nor its inputs. Results stay with the agents
-        for as long as submit(keep=...) said, also once they are here.
+        for as long as submit(keep=...) said, also once they are here. Raises
+        Mistyped if there is no such job, and what a job failed of that did.
         """
+        if not isinstance(digits, str):
+            raise TypeError("the first digits of a job's hash are wanted, as "
+                            f"text, not {digits!r}")
         self._door.check()
         door = weakref.ref(self._door)
         pid = os.getpid()
         answer = self._door.ask(
-            "attach", job=str(digits), want=listed(want),
+            "attach", job=digits.strip(), want=listed(want),
             on_abandon=lambda late: _forget_results(door, late["run"], pid))
         return self._run_of(answer, None)
 

@@ -78,8 +78,15 @@ class _Wire:
                     os.close(one)
                 raise self.end
             number = next(self.numbers)
+            try:
+                # NaN is no JSON.
+                line = json.dumps({"id": number, **fields},
+                                  allow_nan=False) + "\n"
+            except ValueError:
+                for one in descriptors:
+                    os.close(one)
+                raise
             self.waiting[number] = on_reply
-        line = json.dumps({"id": number, **fields}) + "\n"
         self.out.put((line.encode("utf-8", "replace"), descriptors))
 
     def _write(self) -> None:
@@ -124,9 +131,13 @@ class _Wire:
         self._finish()
 
     def _deliver(self, answer: Answer, descriptors: List[int]) -> None:
-        if "id" in answer and answer["id"] is not None:
+        if "id" in answer:
             with self.lock:
-                on_reply = self.waiting.pop(answer["id"], None)
+                # A line that could not be read is answered in its turn.
+                number = answer["id"]
+                if number is None:
+                    number = min(self.waiting, default=None)
+                on_reply = self.waiting.pop(number, None)
             if on_reply is not None:
                 on_reply(answer, descriptors)
             return

@@ -30,7 +30,13 @@ def parameter_text(name: str, value: Any) -> str:
 
 
 def listed(want: Iterable[str]) -> List[str]:
-    return [want] if isinstance(want, str) else list(want)
+    if isinstance(want, str):
+        return [want]
+    try:
+        return list(want)
+    except TypeError:
+        raise TypeError("want is labels as text, or several: "
+                        f"want=['u(:)(10)'], not {want!r}") from None
 
 
 class Program:
