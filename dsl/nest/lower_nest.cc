@@ -27,7 +27,7 @@
 namespace dogged::dsl {
 namespace {
 
-// Steps of isl before it gives up: some seconds at worst.
+// Steps of isl before it gives up: some twenty seconds at worst.
 constexpr uint64_t kOperationsMax = 20'000'000;
 // Points of a tile: some ten times as long as a task costs, in one process and
 // on agents, where labels have homes, copies and digests. Fewer where a tile
@@ -362,6 +362,7 @@ absl::Status FindTiles(const NestTarget& target, Nest& nest) {
 struct NestSearch {
   uint64_t steps_left = 0;
   bool has_planes = false;
+  bool has_ended = false;  // by the bound on all that isl does
 };
 
 absl::StatusOr<Program> Lower(const PointProgram& points,
@@ -390,8 +391,9 @@ absl::StatusOr<Program> TryLower(const PointProgram& points,
   try {
     return Lower(points, target, planes, search, how);
   } catch (const isl::exception&) {
+    search.has_ended = true;
     return absl::UnimplementedError(
-        "no schedule of it was found in bounded time");
+        "no tiles of it were found in bounded time");
   }
 }
 
@@ -406,7 +408,8 @@ absl::StatusOr<Program> LowerNestWithIsl(const PointProgram& points,
   absl::StatusOr<Program> out =
       TryLower(read, target, is_asked_for ? Planes::kAlways : Planes::kIfLarge,
                search, how);
-  if (out.ok() || !absl::IsUnimplemented(out.status())) return out;
+  const bool is_final = out.ok() || !absl::IsUnimplemented(out.status());
+  if (is_final || search.has_ended) return out;
   // Tiles in planes read more tiles, tiles of planes hold more.
   absl::StatusOr<Program> other = TryLower(
       read, target, search.has_planes ? Planes::kNever : Planes::kAlways,
