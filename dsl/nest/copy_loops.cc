@@ -23,8 +23,6 @@ struct Form {
   std::vector<int64_t> index;
   std::vector<int64_t> division;
   int64_t constant = 0;
-
-  bool operator==(const Form&) const = default;
 };
 
 // The whole quotient of a form and a positive number.
@@ -61,6 +59,8 @@ Form Sum(Form a, const Form& b, int64_t factor) {
   a.constant += factor * b.constant;
   return a;
 }
+
+Form Times(const Form& a, int64_t factor) { return Sum(a, a, factor - 1); }
 
 // The conditions of a piece.
 class PieceReader {
@@ -193,10 +193,7 @@ std::optional<Stride> PieceReader::StrideOf(const Condition& condition) const {
              .modulus = {}};
   out.rest.index[own] = 0;
   out.rest.division[*j] = 0;
-  out.rest = Sum({.tile = std::vector<int64_t>(tile_.size()),
-                  .index = std::vector<int64_t>(out.rest.index.size()),
-                  .division = std::vector<int64_t>(divisions_.size())},
-                 out.rest, -sign);
+  out.rest = Times(out.rest, -sign);
   out.modulus = Sum(division.form, out.rest, 1);
   out.modulus.index[own] = 0;
   // Other divisions by this index.
@@ -294,15 +291,13 @@ int32_t PieceWriter::AddIf(int32_t condition, int32_t parent) {
   return AddNode({.kind = NestNode::Kind::kIf, .first = condition}, parent);
 }
 
-// factor * x + rest >= 0, or = 0.
+// factor * x + rest >= 0, or = 0: lower bounds are rounded up, upper ones down.
 void PieceWriter::AddBounds(const Condition& condition, NestNode& loop) {
   Form rest = condition.form;
   const int64_t factor =
       std::exchange(rest.index[static_cast<size_t>(condition.level)], 0);
   const int64_t size = std::abs(factor);
-  // Negated where it is a lower bound, and rounded up.
-  Form none = rest;
-  const Form negated = Sum(std::move(none), rest, -2);
+  const Form negated = Times(rest, -1);
   const auto quotient = [&](Form form, int64_t add) {
     form.constant += add;
     const int32_t out = ExprOf(form);

@@ -500,7 +500,7 @@ absl::Status BodyMaker::AddCopy(const isl::set& elements,
   body_.statements.push_back({.code = CopyCode(element, rank),
                               .stores = {ElementOf(to, own)},
                               .loads = {ElementOf(from, own)}});
-  const isl::set coalesced = elements.coalesce();
+  const isl::set coalesced = Coalesced(elements);
   if (AddCopyLoops(coalesced, box,
                    static_cast<int32_t>(body_.statements.size() - 1), parent,
                    body_)) {

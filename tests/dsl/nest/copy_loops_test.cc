@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dsl/isl/isl_sets.h"
+#include "dsl/isl/set_queries.h"
 #include "dsl/kernels/nest_walk.h"
 #include "gtest/gtest.h"
 #include "runtime/base/division.h"
@@ -124,7 +125,7 @@ void ExpectElements(Rng& rng, int& marked) {
   }
   absl::StrAppend(&text, "}");
   SCOPED_TRACE(text);
-  const isl::set elements = isl::set(context.get(), text).coalesce();
+  const isl::set elements = Coalesced(isl::set(context.get(), text));
   const std::vector<LoopRange> box(
       kRank, {.first = {}, .last = AffineExpr::Constant(kExtent - 1)});
   NestBody body = MarkingBody();
