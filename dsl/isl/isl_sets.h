@@ -31,7 +31,7 @@ class IslContext {
   isl_ctx* context_;
 };
 
-// Steps that computations of a context may still take.
+// Steps that computations of a context, which has a bound, may still take.
 uint64_t OperationsLeft(isl::ctx context);
 
 // OperationBudget: computations take at most `operations_max` steps while it

@@ -107,7 +107,6 @@ std::optional<isl::schedule> BandSearch::Compute(
   for (const ScheduleAttempt& attempt : kAttempts) {
     if (!attempt.is_single && attempt.steps_max > steps_left_) continue;
     if (auto out = Compute(constraints, constant_max, attempt)) return out;
-    if (!attempt.is_single) steps_left_ -= attempt.steps_max;
   }
   return std::nullopt;
 }
@@ -125,6 +124,9 @@ std::optional<isl::schedule> BandSearch::Compute(
   try {
     return constraints.compute_schedule();
   } catch (const isl::exception&) {
+    if (!attempt.is_single) {
+      steps_left_ -= std::min(steps_left_, attempt.steps_max);
+    }
     return std::nullopt;
   }
 }
@@ -292,6 +294,7 @@ int64_t BandSearch::SteepnessOf(const NestComponent& component) {
 // is a band of all indices, which isl may not have got to.
 void BandSearch::Flatten(const std::vector<NestFlow>& flows,
                          const SymbolicSizes& sizes, NestComponent& component) {
+  if (steps_left_ == 0) return;
   const int64_t steepness = SteepnessOf(component);
   const bool is_whole = component.rank >= FreeIndices(component) ||
                         !ConstantDistances(flows, component);

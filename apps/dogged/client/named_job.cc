@@ -112,14 +112,18 @@ absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
       " jobs: ", absl::StrJoin(words, ", "), "; give more digits"));
 }
 
-std::vector<NamedJob> PollNamedJob(ClusterClient& client, const Digest& hash) {
+std::vector<NamedJob> NamedJobIn(const std::vector<StatusReply>& replies,
+                                 const Digest& hash) {
   std::vector<NamedJob> out;
   const std::string name = hash.ToString();
-  for (auto& [known, job] :
-       JobsOf(client.PollStatus({.jobs = {.job = JobIdOf(hash)}}))) {
+  for (auto& [known, job] : JobsOf(replies)) {
     if (known == name) out.push_back({.hash = name, .job = std::move(job)});
   }
   return out;
+}
+
+std::vector<NamedJob> PollNamedJob(ClusterClient& client, const Digest& hash) {
+  return NamedJobIn(client.PollStatus({.jobs = {.job = JobIdOf(hash)}}), hash);
 }
 
 absl::Status EndOf(const JobRecord& record) {

@@ -34,8 +34,8 @@ absl::Status CheckDigits(absl::string_view digits, absl::string_view cluster);
 
 // The one job whose hash begins with `digits`; of several, the one that runs,
 // if `prefers_running` and only one does. `cluster` is for words, empty where
-// agents are the client's own. Agents that
-// have just started may have it on disk: waits for them to read that.
+// agents are the client's own. Agents that have just started may have it on
+// disk: waits for them to read that.
 //
 // Errors: kNotFound if that is none, or more than one, which it names;
 //         kUnavailable if nobody answers.
@@ -43,6 +43,9 @@ absl::StatusOr<NamedJob> FindNamedJob(ClusterClient& client,
                                       absl::string_view digits,
                                       absl::string_view cluster,
                                       bool prefers_running = false);
+// The job as agents tell of it; none if none does.
+std::vector<NamedJob> NamedJobIn(const std::vector<StatusReply>& replies,
+                                 const Digest& hash);
 // The job now, from agents that answer; none if nobody does.
 std::vector<NamedJob> PollNamedJob(ClusterClient& client, const Digest& hash);
 

@@ -172,19 +172,16 @@ absl::Status DoorJob::StepOrFail(absl::Duration patience) {
     next_poll_ = clock_.Now() + kPollInterval;
     // How the job failed comes before how the connection did.
     DOGGED_RETURN_IF_ERROR(Poll());
-    if (watch_) {
-      auto now = PollNamedJob(*client_, client_->record().hash);
-      if (!now.empty()) {
-        DOGGED_RETURN_IF_ERROR(
-            watch_->Note(std::move(now.front()), clock_.Now()));
-      }
-    }
   }
   return collected;
 }
 
 absl::Status DoorJob::Poll() {
-  const std::vector<StatusReply> replies = client_->PollOwn();
+  const JobRecord& record = client_->record();
+  // A job that was attached to goes on with any of its submissions.
+  const std::vector<StatusReply> replies =
+      watch_ ? client_->PollStatus({.jobs = {.job = record.job()}})
+             : client_->PollOwn();
   for (const StatusReply& reply : replies) {
     for (const MemberStatus& m : reply.members) {
       ledger_.NoteAddress(m.member.id, m.member.control_address);
@@ -202,7 +199,9 @@ absl::Status DoorJob::Poll() {
   TellProgress();
   for (const StatusReply& reply : replies) {
     for (const JobSummary& job : reply.jobs) {
-      if (job.record.Key() != client_->record().Key()) continue;
+      const bool is_ours = watch_ ? job.record.hash == record.hash
+                                  : job.record.Key() == record.Key();
+      if (!is_ours) continue;
       std::vector<std::string> notes = job.troubles;
       if (!job.note.empty()) {
         notes.push_back(absl::StrCat("the job waits: ", job.note));
@@ -210,10 +209,13 @@ absl::Status DoorJob::Poll() {
       for (const std::string& words : notes) {
         if (told_.insert(words).second) Tell("note", {{"words", words}});
       }
-      DOGGED_RETURN_IF_ERROR(EndOf(job.record));
+      if (!watch_) DOGGED_RETURN_IF_ERROR(EndOf(job.record));
     }
   }
-  return absl::OkStatus();
+  if (!watch_) return absl::OkStatus();
+  auto now = NamedJobIn(replies, record.hash);
+  if (now.empty()) return absl::OkStatus();
+  return watch_->Note(std::move(now.front()), clock_.Now());
 }
 
 void DoorJob::TellProgress() {

@@ -36,8 +36,9 @@ def _forget(door_ref: "weakref.ref[Door]", number: int, pid: int) -> None:
 class Run:
     """A job. run["u"] waits and is an array; iteration gives events.
 
-    Events are dictionaries with "event": submitted, progress (done, needed),
-    joined, left, lost (who, when, cause), note, done, failed; docs/JSON.md.
+    Events are dictionaries with "event": submitted or attached, progress (done,
+    needed), joined, left, lost (who, when, cause), note, done, failed;
+    docs/JSON.md.
     """
 
     def __init__(self, door: Door, program: Optional[Program],
