@@ -36,7 +36,7 @@ int64_t LastOf(const SelectedIndex& index) {
 absl::Status CheckRange(const Selection& selection, const ResultView& view) {
   if (selection.indices.size() != view.lower.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "output '", selection.text, "' has ", selection.indices.size(),
+        "'", selection.text, "' has ", selection.indices.size(),
         selection.indices.size() == 1 ? " index" : " indices", ", but ",
         view.array, " has ", view.lower.size(), ": there is ", ViewText(view)));
   }
@@ -49,11 +49,9 @@ absl::Status CheckRange(const Selection& selection, const ResultView& view) {
                             (index.step > 0 && last > index.first &&
                              index.step % view.step[d] != 0);
     if (index.first < view.lower[d] || last > view.upper[d] || is_between) {
-      return absl::OutOfRangeError(absl::StrCat(
-          "output '", selection.text, "': index ", d + 1, " is ", index.first,
-          index.kind == Kind::kRange ? absl::StrCat(":", index.last) : "",
-          index.step > 1 ? absl::StrCat(":", index.step) : "",
-          ", but the results are ", ViewText(view)));
+      return absl::NotFoundError(
+          absl::StrCat("'", selection.text, "' is not there: the results are ",
+                       ViewText(view)));
     }
   }
   return absl::OkStatus();

@@ -19,7 +19,7 @@ class SelectionCut {
   // labels are numbers; the array has the shape `dense`.
   //
   // Errors: kInvalidArgument if the number of indices is not the array's;
-  //         kOutOfRange, naming the index and its range.
+  //         kNotFound, naming what results there are.
   static absl::StatusOr<SelectionCut> Of(const Selection& selection,
                                          const ResultView& view,
                                          const Shape& dense);

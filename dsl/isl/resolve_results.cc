@@ -32,6 +32,17 @@ bool IsCondition(const CheckedProgram& program, const CheckedResult& result) {
          result.ref.array == program.FindArray(kConditionArray);
 }
 
+// The last task but a loop's condition.
+const CheckedTask& LastTask(const CheckedProgram& program) {
+  const int32_t condition = program.FindArray(kConditionArray);
+  const auto found = std::find_if(
+      program.tasks.rbegin(), program.tasks.rend(), [&](const auto& task) {
+        return task.creates.empty() ||
+               task.creates.front().ref.array != condition;
+      });
+  return found == program.tasks.rend() ? program.tasks.back() : *found;
+}
+
 // The last time step, if one array is all that tasks make of themselves.
 void DefaultResult(Proof& proof) {
   int32_t found = -1;
@@ -58,7 +69,7 @@ void DefaultResult(Proof& proof) {
   if (found < 0 || found == INT32_MAX || !is_stencil) {
     if (is_needed && proof.Fails()) {
       proof.diagnostics
-          .Error(Code::kResult, proof.program.tasks.back().range,
+          .Error(Code::kResult, LastTask(proof.program).range,
                  "the program does not say what its result is")
           .Help("add  result  and the labels that you want");
     }

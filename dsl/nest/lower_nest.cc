@@ -289,8 +289,11 @@ std::string NestProgramMaker::Text() const {
       counts.push_back(Greatest(*component.tiles, k).value_or(0) -
                        Least(*component.tiles, k).value_or(0) + 1);
     }
-    parts.push_back(absl::StrCat(NameOf(component), " in ",
-                                 absl::StrJoin(counts, " x "), " tiles of ",
+    const bool is_one = std::all_of(counts.begin(), counts.end(),
+                                    [](int64_t count) { return count == 1; });
+    parts.push_back(absl::StrCat(NameOf(component), is_one ? " in one" : " in ",
+                                 is_one ? "" : absl::StrJoin(counts, " x "),
+                                 is_one ? " tile of " : " tiles of ",
                                  absl::StrJoin(component.sizes, " x ")));
   }
   return parts.empty()

@@ -405,6 +405,12 @@ def case_keep():
         check("another digest", first == third, third)
         out, _ = cluster.call("forget", short)
         check("forget", out == f"forgot {short} (heat1d)\n", out)
+        # At once, though agents drop them later.
+        cluster.refused(1, "fetch", short, says=gone)
+        cluster.refused(1, "get", short, "phi(3)(20)", says=gone)
+        out, _ = cluster.call("wait", short)
+        check("over", out.startswith(f"done {short} (heat1d), whose results "
+                                     "are no longer kept"), out)
         cluster.await_status("forgotten", lambda s:
                              s["jobs"][0]["keep_left_seconds"] == 0 and
                              s["jobs"][0]["kept_bytes"] == 0)

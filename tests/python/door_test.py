@@ -258,7 +258,8 @@ def case_errors():
         raises(TypeError, lambda: cluster.submit(COPY), "dogged.program")
         run = cluster.submit(long_heat())
         os.kill(cluster._door.pid, signal.SIGKILL)
-        raises(dogged.ClientGone, run.wait, "client")
+        raises(dogged.ClientGone, run.wait, "client", "its own agents end")
+        check("state", run.state == "closed", run)
         raises(dogged.ClientGone, lambda: run["u"])
         raises(dogged.ClientGone, lambda: cluster.submit(long_heat()))
         check("shown", "ended" in cluster._repr_html_())
@@ -410,6 +411,19 @@ def case_jobs():
                 digits = first.job[:8]
                 check("numbers", np.allclose(first["u"], heat(90, 40), 0,
                                              1e-14))
+                # A closed cluster's runs are closed, and their job goes on.
+                with dogged.connect(address, insecure=True) as other:
+                    left = other.submit(long_heat(), keep=600)
+                raises(dogged.ClientGone, left.wait, "closed",
+                       "their jobs go on: job() of a new connection")
+                check("state", left.state == "closed", left)
+                check("event", list(left)[-1]["event"] == "closed", left)
+                run = cluster.job(left.job)
+                check("goes on", run.state == "running", run)
+                run.cancel()
+                had = cluster.run(dogged.load(HEAT, N=30, T=9))
+                raises(dogged.JobFailed, lambda: cluster.job(had.job),
+                       "gone: its client has them")
                 # It runs when others come for it.
                 long_run = cluster.submit(long_heat())
                 with dogged.connect(address, insecure=True) as other:
@@ -441,6 +455,9 @@ def case_jobs():
                 raises(dogged.Mistyped, lambda: cluster.job(""), "which job")
                 raises(TypeError, lambda: cluster.job(None), "hash", "None")
                 raises(TypeError, lambda: cluster.job(digits, want=5), "want")
+                raises(dogged.Mistyped,
+                       lambda: cluster.job(digits, want=["v(3)"]),
+                       "want: error[D012]")
                 for keep in (float("nan"), float("inf"), -1):
                     raises(dogged.Mistyped,
                            lambda keep=keep: cluster.submit(program, keep=keep),

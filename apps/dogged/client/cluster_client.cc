@@ -526,4 +526,12 @@ absl::Status ClusterClient::Conclude(JobRecord record) {
   return said;
 }
 
+absl::Status ClusterClient::ConcludeDone(const Digest& result_digest) {
+  JobRecord record = record_;
+  record.state = JobState::kDone;
+  record.result_digest = result_digest;
+  record.is_delivered = record.options.keep_ms == 0;
+  return Conclude(std::move(record));
+}
+
 }  // namespace dogged

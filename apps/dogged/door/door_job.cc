@@ -295,11 +295,8 @@ absl::Status DoorJob::Finish() {
         CheckDigest(report.result_digest, watch_->named().record()));
     watch_.reset();
   } else {
-    JobRecord record = client_->record();
-    record.state = JobState::kDone;
-    record.result_digest = report.result_digest;
-    record.is_delivered = true;
-    (void)client_->Conclude(record);  // they find out by themselves
+    // Agents find out by themselves.
+    (void)client_->ConcludeDone(report.result_digest);
   }
   client_.reset();  // the results that it has are in memory twice
   has_ended_ = true;

@@ -482,8 +482,9 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
   DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
   LoadedProgram loaded;
   DOGGED_ASSIGN_OR_RETURN(loaded.job, FetchJob(*client, named));
-  DOGGED_ASSIGN_OR_RETURN(loaded.wanted_labels,
-                          SelectResults(loaded.job, wanted, "want", kernels_));
+  DOGGED_ASSIGN_OR_RETURN(
+      loaded.wanted_labels,
+      SelectResults(loaded.job, wanted, "want", "want", kernels_));
   DOGGED_ASSIGN_OR_RETURN(std::vector<NamedResult> results,
                           ResultsOf(loaded, wanted));
   Answer out;

@@ -40,8 +40,9 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
   for (const Output& output : outputs) {
     selections.push_back(output.selection.text);
   }
-  DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
-                          SelectResults(job, selections, "--want", kernels));
+  DOGGED_ASSIGN_OR_RETURN(
+      std::vector<dsl::SelectedLabels> labels,
+      SelectResults(job, selections, "fetch", "--want", kernels));
   return SetLabels(std::move(labels), outputs);
 }
 

@@ -76,14 +76,19 @@ std::string WhyGone(const NamedJob& named) {
 }  // namespace
 
 absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
-  absl::StatusOr<Job> job = client.FetchJob(named.record().hash);
-  if (job.ok() || job.status().code() != absl::StatusCode::kNotFound) {
-    return job;
+  const JobRecord& record = named.record();
+  const auto gone = [&named] {
+    return absl::DataLossError(absl::StrCat("the results of ", named.ToWords(),
+                                            " are gone: ", WhyGone(named),
+                                            "; submit it again"));
+  };
+  // Agents drop them a little later.
+  if (record.state == JobState::kDone && record.is_delivered) return gone();
+  absl::StatusOr<Job> job = client.FetchJob(record.hash);
+  if (absl::IsNotFound(job.status()) && record.state != JobState::kRunning) {
+    return gone();
   }
-  if (named.record().state == JobState::kRunning) return job;
-  return absl::DataLossError(absl::StrCat("the results of ", named.ToWords(),
-                                          " are gone: ", WhyGone(named),
-                                          "; submit it again"));
+  return job;
 }
 
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
@@ -134,9 +139,10 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
 
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectResults(
     const Job& job, const std::vector<std::string>& selections,
-    absl::string_view option, const KernelSource& kernels) {
+    const std::string& from, absl::string_view option,
+    const KernelSource& kernels) {
   DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
-                          SelectLabels(job, selections, "fetch", kernels));
+                          SelectLabels(job, selections, from, kernels));
   for (size_t i = 0; i < labels.size(); ++i) {
     if (labels[i].view >= 0) continue;
     return absl::NotFoundError(

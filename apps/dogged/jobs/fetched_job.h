@@ -20,9 +20,9 @@ namespace dogged {
 // say what became of it, if none has; kResourceExhausted.
 absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named);
 
-// The labels that each of `selections` of the command `from` means. `view` is
-// that of the job's program which has all of them; -1: they are not its
-// results.
+// The labels that each of `selections` of the command or field `from` means.
+// `view` is that of the job's program which has all of them; -1: they are not
+// its results.
 //
 // Errors: kNotFound for a selection that can't be had, with its place;
 //         kInternal if the job's text does not compile here.
@@ -34,7 +34,8 @@ absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(
 // of it, too. `option` is what the job's client wants more results by.
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectResults(
     const Job& job, const std::vector<std::string>& selections,
-    absl::string_view option, const KernelSource& kernels);
+    const std::string& from, absl::string_view option,
+    const KernelSource& kernels);
 
 // kDataLoss for bits that are other than those that the job ended with: these
 // are none of it.

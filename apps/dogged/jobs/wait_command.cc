@@ -114,7 +114,11 @@ ExitCode WaitCommand(const ClusterOptions& options,
   const absl::Status end = EndOf(record);
   if (!end.ok()) return PrintError(end);
   if (!options.json) {
-    std::printf("done %s (%s)\n", ended->hash.c_str(), record.name.c_str());
+    std::printf("done %s (%s)%s\n", ended->hash.c_str(), record.name.c_str(),
+                record.is_delivered
+                    ? ", whose results are no longer kept: its client has "
+                      "them, their time is over, or they were forgotten"
+                    : "");
   }
   return ExitCode::kDone;
 }

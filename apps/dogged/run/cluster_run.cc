@@ -93,13 +93,7 @@ class ClusterRun {
 
   // Tells all agents that the job is done. They find out by themselves if this
   // does not arrive.
-  void Conclude(const Digest& digest) {
-    JobRecord record = client_->record();
-    record.state = JobState::kDone;
-    record.result_digest = digest;
-    record.is_delivered = true;
-    (void)client_->Conclude(record);
-  }
+  void Conclude(const Digest& digest) { (void)client_->ConcludeDone(digest); }
 
   // Says why the run is over without results.
   ExitCode StopWith(const absl::Status& status) {

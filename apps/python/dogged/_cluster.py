@@ -58,6 +58,10 @@ class Cluster:
         except BaseException:
             self._door.close()
             raise
+        self._door.follow(
+            "; its own agents end with it" if self._own else
+            "; its agents and their jobs go on: job() of a new connection "
+            "comes back for them")
 
     def submit(self, program: Program, inputs: Optional[Mapping[str, Any]] = None,
                *, want: Iterable[str] = (), replicas: int = 0,

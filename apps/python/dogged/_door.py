@@ -65,6 +65,7 @@ class _Wire:
             = queue.SimpleQueue()
         self.end: Optional[ClientGone] = None
         self.is_closed = False  # by this process
+        self.what_follows = ""  # of its end, in words
         _wires.add(self)
         for work in (self._read, self._write):
             threading.Thread(target=work, name="dogged", daemon=True).start()
@@ -165,10 +166,9 @@ class _Wire:
     def _finish(self) -> None:
         with self.lock:
             self.end = ClientGone(
-                "this cluster is closed, and its own agents with it"
-                if self.is_closed else
-                "the dogged client has ended, and agents of its own with it; "
-                "what it said is on standard error")
+                ("this cluster is closed" if self.is_closed else
+                 "the dogged client has ended, and what it said is on standard "
+                 "error") + self.what_follows)
             waiting, self.waiting = self.waiting, {}
             runs = list(self.runs.values())
         for on_reply in waiting.values():
@@ -285,6 +285,10 @@ class Door:
 
     def add_run(self, number: int, run: Any) -> None:
         self._wire.add_run(number, run)
+
+    def follow(self, words: str) -> None:
+        """Words for those who wait as this ends: what becomes of agents."""
+        self._wire.what_follows = words
 
     def kill(self) -> None:
         """Ends the process at once, whatever it does."""

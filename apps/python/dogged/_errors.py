@@ -106,7 +106,8 @@ class Interrupted(DoggedError):
 
 
 class ClientGone(DoggedError):
-    """The client process has ended, and its agents with it."""
+    """The cluster was closed, or its client process has ended. Own agents end
+    with it; those of others go on with their jobs."""
 
 
 class ForkedError(DoggedError, RuntimeError):

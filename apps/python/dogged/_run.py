@@ -12,7 +12,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator,
                     List, Optional, Tuple)
 
 from ._door import Answer, Door
-from ._errors import Cancelled, DoggedError, error_of
+from ._errors import Cancelled, ClientGone, DoggedError, error_of
 from ._program import Program
 from ._values import from_descriptor
 
@@ -37,8 +37,8 @@ class Run:
     """A job. run["u"] waits and is an array; iteration gives events.
 
     Events are dictionaries with "event": submitted or attached, progress (done,
-    needed), joined, left, lost (who, when, cause), note, done, failed;
-    docs/JSON.md.
+    needed), joined, left, lost (who, when, cause), note, done, failed
+    (docs/JSON.md), closed.
     """
 
     def __init__(self, door: Door, program: Optional[Program],
@@ -79,7 +79,7 @@ class Run:
             if self._end is None:
                 self._error = error
                 event: Answer = {
-                    "event": "failed", "status": error.status, "report": {},
+                    "event": "closed", "status": error.status, "report": {},
                     "error": {"kind": error.kind, "message": error.message}}
                 self._events.append(event)
                 self._finish(event)
@@ -97,12 +97,15 @@ class Run:
 
     @property
     def state(self) -> str:
-        """"running", "done", "cancelled" or "failed"."""
+        """"running", "done", "cancelled" or "failed"; "closed" if its cluster
+        was closed before, or the client has gone."""
         with self._changed:
             if self._end is None:
                 return "running"
             if isinstance(self._error, Cancelled):
                 return "cancelled"
+            if isinstance(self._error, ClientGone):
+                return "closed"
             return "failed" if self._error else "done"
 
     def done(self) -> bool:
