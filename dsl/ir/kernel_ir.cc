@@ -401,6 +401,15 @@ CodeBlock CopyCode(ElementType element, int index_count) {
   return out;
 }
 
+bool IsCopy(const CodeBlock& code) {
+  if (code.loads.size() != 1 || code.stores.size() != 1 || code.mask >= 0) {
+    return false;
+  }
+  const IrNode& node = code.nodes[code.stores.front().node];
+  return node.op == IrOp::kLoad && node.a < 0 &&
+         code.loads.front().element == code.stores.front().element;
+}
+
 int64_t WrapDivide(int64_t a, int64_t b) {
   if (b == 0) return 0;
   if (b == -1) return static_cast<int64_t>(-static_cast<uint64_t>(a));

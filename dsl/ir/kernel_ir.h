@@ -153,6 +153,8 @@ class CodeBuilder {
 
 // The code that stores its one load.
 CodeBlock CopyCode(ElementType element, int index_count);
+// True for code that does nothing else.
+bool IsCopy(const CodeBlock& code);
 
 // Integer operations as both consumers do them.
 int64_t WrapDivide(int64_t a, int64_t b);

@@ -1,6 +1,10 @@
 #include "dsl/kernels/nest_c.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -30,7 +34,9 @@ std::string AffineText(const AffineExpr& expr, absl::string_view prefix) {
   return out;
 }
 
-// Writes one function.
+// Writes a tile's function, and one for each part of it that does nothing but
+// copy: there are many of these, the compiler takes less for small functions,
+// and nothing is gained by optimizing them.
 class NestEmitter {
  public:
   NestEmitter(const NestBody& body, std::string symbol)
@@ -38,10 +44,22 @@ class NestEmitter {
   std::string Text();
 
  private:
-  void Open();
+  // The head of a function that uses these blocks.
+  void Open(absl::string_view head, const std::set<int32_t>& blocks);
+  // False if the node does something else than to copy. Adds the blocks that
+  // it uses.
+  bool FindCopies(int32_t node, std::set<int32_t>& blocks) const;
   void Write(int32_t node, int indent);
   void WriteLoop(const NestNode& node, int indent);
+  // True if `loop` does nothing but copy elements from one block to another,
+  // and was written as one call. Copies of what tiles give each other are most
+  // of a tile's loops, and the compiler took most of its time for them.
+  bool WriteRow(const NestNode& loop, int indent);
   void WriteCall(const NestNode& node, int indent);
+  void WritePoint(const NestNode& call, int indent);
+  // How much an expression grows from one value of a variable to the next, if
+  // that is the same for all values.
+  std::optional<int64_t> SlopeOf(int32_t expr, int32_t variable) const;
   // A call of RunReduceStep().
   std::string ReduceText(const NestStatement& statement) const;
   std::string Element(const NestElement& element) const;
@@ -111,7 +129,76 @@ std::string NestEmitter::Element(const NestElement& element) const {
   return absl::StrCat("b", element.block, "[", at, "]");
 }
 
+std::optional<int64_t> NestEmitter::SlopeOf(int32_t position,
+                                            int32_t variable) const {
+  const NestExpr& expr = body_.exprs[position];
+  using Op = NestExpr::Op;
+  if (expr.op == Op::kNumber || expr.op == Op::kTile) return 0;
+  if (expr.op == Op::kVariable) return expr.value == variable ? 1 : 0;
+  const std::optional<int64_t> a = SlopeOf(expr.a, variable);
+  const std::optional<int64_t> b = expr.b < 0 ? 0 : SlopeOf(expr.b, variable);
+  const std::optional<int64_t> c = expr.c < 0 ? 0 : SlopeOf(expr.c, variable);
+  if (!a || !b || !c) return std::nullopt;
+  const auto number = [&](int32_t at) {
+    return body_.exprs[at].op == Op::kNumber;
+  };
+  switch (expr.op) {
+    case Op::kAdd:
+      return *a + *b;
+    case Op::kSubtract:
+      return *a - *b;
+    case Op::kNegate:
+      return -*a;
+    case Op::kMultiply:
+      if (number(expr.a)) return body_.exprs[expr.a].value * *b;
+      if (number(expr.b)) return body_.exprs[expr.b].value * *a;
+      break;
+    default:
+      break;
+  }
+  if (*a != 0 || *b != 0 || *c != 0) return std::nullopt;
+  return 0;
+}
+
+bool NestEmitter::WriteRow(const NestNode& loop, int indent) {
+  const NestNode& call = body_.nodes[loop.children.front()];
+  if (call.kind != NestNode::Kind::kCall) return false;
+  const NestStatement& statement = body_.statements[call.number];
+  if (statement.reduce || !IsCopy(statement.code)) return false;
+  const NestElement& to = statement.stores.front();
+  const NestElement& from = statement.loads.front();
+  if (to.block == from.block) return false;
+  std::vector<int64_t> slopes;
+  for (const int32_t argument : call.arguments) {
+    const std::optional<int64_t> slope = SlopeOf(argument, loop.number);
+    if (!slope) return false;
+    slopes.push_back(*slope * loop.step);
+  }
+  const auto step = [&slopes](const NestElement& element) {
+    int64_t out = 0;
+    for (size_t d = 0; d < element.by_point.coefficients.size(); ++d) {
+      out += element.by_point.coefficients[d] * slopes[d];
+    }
+    return out;
+  };
+  const std::string variable = absl::StrCat("c", loop.number);
+  const std::string last = absl::StrCat("e", loop.number);
+  Line(indent, "{");
+  Line(indent + 2,
+       absl::StrCat("const int64_t ", variable, " = ", Expr(loop.first), ", ",
+                    last, " = ", Expr(loop.last), ";"));
+  WritePoint(call, indent + 2);
+  Line(indent + 2, absl::StrCat("if (", variable, " <= ", last, ") dogged_row_",
+                                ElementBytes(body_.blocks[to.block].element),
+                                "(&", Element(to), ", ", step(to), ", &",
+                                Element(from), ", ", step(from), ", (", last,
+                                " - ", variable, ") / ", loop.step, " + 1);"));
+  Line(indent, "}");
+  return true;
+}
+
 void NestEmitter::WriteLoop(const NestNode& node, int indent) {
+  if (WriteRow(node, indent)) return;
   if (node.is_parallel) out_ += "#pragma GCC ivdep\n";
   const std::string variable = absl::StrCat("c", node.number);
   // The end stands in a variable: it may be a long expression.
@@ -138,16 +225,20 @@ std::string NestEmitter::ReduceText(const NestStatement& statement) const {
                       value, ");");
 }
 
+void NestEmitter::WritePoint(const NestNode& call, int indent) {
+  std::string unused;
+  for (size_t d = 0; d < call.arguments.size(); ++d) {
+    Line(indent, absl::StrCat("const int64_t i", d, " = ",
+                              Expr(call.arguments[d]), ";"));
+    absl::StrAppend(&unused, "(void)i", d, "; ");
+  }
+  if (!unused.empty()) Line(indent, unused.substr(0, unused.size() - 1));
+}
+
 void NestEmitter::WriteCall(const NestNode& node, int indent) {
   const NestStatement& statement = body_.statements[node.number];
   Line(indent, "{");
-  std::string unused;
-  for (size_t d = 0; d < node.arguments.size(); ++d) {
-    Line(indent + 2, absl::StrCat("const int64_t i", d, " = ",
-                                  Expr(node.arguments[d]), ";"));
-    absl::StrAppend(&unused, "(void)i", d, "; ");
-  }
-  if (!unused.empty()) Line(indent + 2, unused.substr(0, unused.size() - 1));
+  WritePoint(node, indent + 2);
   const CPlaces places{
       .index =
           [&node](int64_t d) {
@@ -191,20 +282,16 @@ void NestEmitter::Write(int32_t position, int indent) {
   Line(indent, "}");
 }
 
-void NestEmitter::Open() {
-  absl::StrAppend(&out_, "void ", symbol_,
+void NestEmitter::Open(absl::string_view head,
+                       const std::set<int32_t>& blocks) {
+  absl::StrAppend(&out_, head,
                   "(const int64_t* tile, void* const* blocks) {\n"
                   "  (void)tile, (void)blocks;\n");
-  // Behind the blocks.
-  absl::StrAppend(&out_,
-                  "  void (*const reduce)(int64_t, int64_t, int64_t, void*, "
-                  "void*) = blocks[",
-                  body_.blocks.size(), "]; (void)reduce;\n");
   for (int32_t t = 0; t < body_.tile_rank; ++t) {
     Line(2, absl::StrCat("const int64_t T", t, " = tile[", t, "]; (void)T", t,
                          ";"));
   }
-  for (size_t b = 0; b < body_.blocks.size(); ++b) {
+  for (const int32_t b : blocks) {
     const NestBlock& block = body_.blocks[b];
     const auto type = CName(IrTypeOf(block.element));
     const bool is_read = block.kind == NestBlock::Kind::kUse ||
@@ -214,9 +301,54 @@ void NestEmitter::Open() {
   }
 }
 
+bool NestEmitter::FindCopies(int32_t position,
+                             std::set<int32_t>& blocks) const {
+  const NestNode& node = body_.nodes[position];
+  if (node.kind == NestNode::Kind::kCall) {
+    const NestStatement& statement = body_.statements[node.number];
+    for (const auto* elements : {&statement.stores, &statement.loads}) {
+      for (const NestElement& element : *elements) blocks.insert(element.block);
+    }
+    return !statement.reduce && IsCopy(statement.code);
+  }
+  if (node.kind == NestNode::Kind::kPresent) blocks.insert(node.number);
+  return std::all_of(node.children.begin(), node.children.end(),
+                     [&](int32_t child) { return FindCopies(child, blocks); });
+}
+
 std::string NestEmitter::Text() {
-  Open();
-  Write(0, 2);
+  const NestNode& root = body_.nodes.front();
+  const std::vector<int32_t> parts = root.kind == NestNode::Kind::kSequence
+                                         ? root.children
+                                         : std::vector<int32_t>{0};
+  std::map<int32_t, std::string> copies;  // names of functions by node
+  for (const int32_t part : parts) {
+    std::set<int32_t> blocks;
+    if (!FindCopies(part, blocks)) continue;
+    const std::string name = absl::StrCat(symbol_, "_copy_", copies.size());
+    Open(absl::StrCat("static DOGGED_COPY void ", name), blocks);
+    Write(part, 2);
+    out_ += "}\n";
+    copies[part] = name;
+  }
+  std::set<int32_t> all;
+  for (size_t b = 0; b < body_.blocks.size(); ++b) {
+    all.insert(static_cast<int32_t>(b));
+  }
+  Open(absl::StrCat("void ", symbol_), all);
+  // Behind the blocks.
+  absl::StrAppend(&out_,
+                  "  void (*const reduce)(int64_t, int64_t, int64_t, void*, "
+                  "void*) = blocks[",
+                  body_.blocks.size(), "]; (void)reduce;\n");
+  for (const int32_t part : parts) {
+    const auto copy = copies.find(part);
+    if (copy == copies.end()) {
+      Write(part, 2);
+    } else {
+      Line(2, absl::StrCat(copy->second, "(tile, blocks);"));
+    }
+  }
   out_ += "}\n";
   return std::move(out_);
 }

@@ -39,6 +39,41 @@ struct Condition {
   int level = -1;  // its last index, also within divisions; -1: none
 };
 
+// The whole quotient, at which an index begins or ends.
+struct Bound {
+  Form form;
+  int64_t divisor = 1;
+};
+
+// The greatest of some, or the least.
+class Bounds {
+ public:
+  explicit Bounds(bool is_greatest) : is_greatest_(is_greatest) {}
+  // Of bounds that differ by a number, one counts.
+  void Add(Bound bound);
+  const std::vector<Bound>& all() const { return all_; }
+  bool is_greatest() const { return is_greatest_; }
+
+ private:
+  bool is_greatest_;
+  std::vector<Bound> all_;
+};
+
+void Bounds::Add(Bound bound) {
+  for (Bound& known : all_) {
+    Form& form = known.form;
+    if (known.divisor != bound.divisor || form.tile != bound.form.tile ||
+        form.index != bound.form.index ||
+        form.division != bound.form.division) {
+      continue;
+    }
+    form.constant = is_greatest_ ? std::max(form.constant, bound.form.constant)
+                                 : std::min(form.constant, bound.form.constant);
+    return;
+  }
+  all_.push_back(std::move(bound));
+}
+
 // Values of an index are `rest` and what is multiples of `step` apart from it;
 // there are none unless 0 <= modulus < step.
 struct Stride {
@@ -222,13 +257,14 @@ class PieceWriter {
   }
   int32_t AddTerm(int32_t sum, int64_t factor, int32_t expr);
   int32_t ExprOf(const Form& form);
-  // The same of a form of the tile's indices.
-  int32_t ExprOf(const AffineExpr& form);
+  int32_t ExprOf(const Bounds& bounds);
+  // That of the tile's indices.
+  Bound BoundOf(const AffineExpr& form) const;
   int32_t AddNode(NestNode node, int32_t parent);
   int32_t AddIf(int32_t condition, int32_t parent);
   int32_t AddIf(const Condition& condition, int32_t parent);
   // The bounds of its last index that a condition tells.
-  void AddBounds(const Condition& condition, NestNode& loop);
+  void AddBounds(const Condition& condition, Bounds& first, Bounds& last) const;
   int32_t AddStride(const Stride& stride, NestNode& loop, int32_t parent);
   // The loop over index `level`: the node within which its values hold.
   int32_t AddLoop(int level, int32_t parent);
@@ -268,16 +304,28 @@ int32_t PieceWriter::ExprOf(const Form& form) {
   return Join(NestExpr::Op::kAdd, out, Number(form.constant));
 }
 
-int32_t PieceWriter::ExprOf(const AffineExpr& form) {
+int32_t PieceWriter::ExprOf(const Bounds& bounds) {
   int32_t out = -1;
-  for (size_t k = 0; k < form.coefficients.size(); ++k) {
-    if (form.coefficients[k] == 0) continue;
-    out = AddTerm(
-        out, form.coefficients[k],
-        Put({.op = NestExpr::Op::kTile, .value = static_cast<int64_t>(k)}));
+  for (const Bound& bound : bounds.all()) {
+    int32_t one = ExprOf(bound.form);
+    if (bound.divisor != 1) {
+      one = Join(NestExpr::Op::kFloorDivide, one, Number(bound.divisor));
+    }
+    out = Join(
+        bounds.is_greatest() ? NestExpr::Op::kMaximum : NestExpr::Op::kMinimum,
+        out, one);
   }
-  if (out >= 0 && form.constant == 0) return out;
-  return Join(NestExpr::Op::kAdd, out, Number(form.constant));
+  return out;
+}
+
+Bound PieceWriter::BoundOf(const AffineExpr& form) const {
+  Bound out;
+  out.form.tile.assign(form.coefficients.begin(),
+                       form.coefficients.begin() + body_.tile_rank);
+  out.form.index.resize(box_.size());
+  out.form.division.resize(piece_.divisions().size());
+  out.form.constant = form.constant;
+  return out;
 }
 
 int32_t PieceWriter::AddNode(NestNode node, int32_t parent) {
@@ -292,7 +340,8 @@ int32_t PieceWriter::AddIf(int32_t condition, int32_t parent) {
 }
 
 // factor * x + rest >= 0, or = 0: lower bounds are rounded up, upper ones down.
-void PieceWriter::AddBounds(const Condition& condition, NestNode& loop) {
+void PieceWriter::AddBounds(const Condition& condition, Bounds& first,
+                            Bounds& last) const {
   Form rest = condition.form;
   const int64_t factor =
       std::exchange(rest.index[static_cast<size_t>(condition.level)], 0);
@@ -300,17 +349,13 @@ void PieceWriter::AddBounds(const Condition& condition, NestNode& loop) {
   const Form negated = Times(rest, -1);
   const auto quotient = [&](Form form, int64_t add) {
     form.constant += add;
-    const int32_t out = ExprOf(form);
-    return size == 1 ? out
-                     : Join(NestExpr::Op::kFloorDivide, out, Number(size));
+    return Bound{.form = std::move(form), .divisor = size};
   };
   if (factor > 0 || condition.is_equality) {
-    loop.first = Join(NestExpr::Op::kMaximum, loop.first,
-                      quotient(factor > 0 ? negated : rest, size - 1));
+    first.Add(quotient(factor > 0 ? negated : rest, size - 1));
   }
   if (factor < 0 || condition.is_equality) {
-    loop.last = Join(NestExpr::Op::kMinimum, loop.last,
-                     quotient(factor > 0 ? negated : rest, 0));
+    last.Add(quotient(factor > 0 ? negated : rest, 0));
   }
 }
 
@@ -338,16 +383,16 @@ int32_t PieceWriter::AddStride(const Stride& stride, NestNode& loop,
 
 int32_t PieceWriter::AddLoop(int level, int32_t parent) {
   const LoopRange& range = box_[static_cast<size_t>(level)];
-  NestNode loop{.kind = NestNode::Kind::kLoop,
-                .number = level,
-                .first = ExprOf(range.first),
-                .last = ExprOf(range.last)};
+  Bounds first(/*is_greatest=*/true);
+  Bounds last(/*is_greatest=*/false);
+  first.Add(BoundOf(range.first));
+  last.Add(BoundOf(range.last));
   std::optional<Stride> stride;
   std::vector<const Condition*> others;
   for (const Condition& condition : piece_.conditions()) {
     if (condition.level != level) continue;
     if (!piece_.OwnDivision(condition)) {
-      AddBounds(condition, loop);
+      AddBounds(condition, first, last);
       continue;
     }
     if (!stride) stride = piece_.StrideOf(condition);
@@ -355,6 +400,10 @@ int32_t PieceWriter::AddLoop(int level, int32_t parent) {
       others.push_back(&condition);
     }
   }
+  NestNode loop{.kind = NestNode::Kind::kLoop,
+                .number = level,
+                .first = ExprOf(first),
+                .last = ExprOf(last)};
   if (stride) parent = AddStride(*stride, loop, parent);
   loop.is_parallel = static_cast<size_t>(level) + 1 == box_.size();
   body_.variable_count = std::max(body_.variable_count, level + 1);

@@ -30,17 +30,6 @@ struct Layout {
   AffineExpr origin;             // of the tile: subtracted
 };
 
-CodeBlock CopyCode(ElementType element, size_t rank) {
-  CodeBlock out;
-  out.index_count = std::max<int32_t>(1, static_cast<int32_t>(rank));
-  out.loads = {{.element = element}};
-  CodeBuilder builder(out);
-  const int32_t node =
-      builder.Add({.op = IrOp::kLoad, .type = IrTypeOf(element), .integer = 0});
-  out.stores = {{.element = element, .node = node}};
-  return out;
-}
-
 // In place of code: its operands alone count.
 CodeBlock ReduceCode(const std::vector<ElementType>& loads, ElementType store,
                      size_t rank) {
@@ -497,7 +486,7 @@ absl::Status BodyMaker::AddCopy(const isl::set& elements,
       static_cast<size_t>(isl_set_dim(elements.get(), isl_dim_set));
   AffineMap own = OwnTile(static_cast<int>(rank));
   const std::string tuple = StatementTuple(body_.statements.size());
-  body_.statements.push_back({.code = CopyCode(element, rank),
+  body_.statements.push_back({.code = CopyCode(element, static_cast<int>(rank)),
                               .stores = {ElementOf(to, own)},
                               .loads = {ElementOf(from, own)}});
   const isl::set coalesced = Coalesced(elements);
@@ -585,7 +574,7 @@ absl::Status BodyMaker::AddMain() {
       const isl::set inside = touch.relation.intersect_range(held).domain();
       add(point, body_.statements.size(), points.intersect(inside), ++position);
       body_.statements.push_back(
-          {.code = CopyCode(group.element, static_cast<size_t>(point.dims)),
+          {.code = CopyCode(group.element, point.dims),
            .stores = {ElementOf(groups_[mirror.group], touch.map)},
            .loads = {ElementOf(groups_[touch.group], touch.map)}});
     }
