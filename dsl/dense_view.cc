@@ -197,8 +197,8 @@ DenseView::Box DenseView::PlaceBlock(size_t i) const {
   return out;
 }
 
-absl::StatusOr<Value> DenseView::AssembleBox(const Box& box,
-                                             ResultLookup lookup) const {
+absl::StatusOr<Value> DenseView::Assemble(const Box& box,
+                                          ResultLookup lookup) const {
   Value out = Value::Allocate(type_, box.extents);
   std::memset(out.mutable_data(), 0, out.bytes());
   const auto touches = [&](const Box& place) {
@@ -228,7 +228,7 @@ absl::StatusOr<Value> DenseView::AssembleBox(const Box& box,
 absl::StatusOr<Value> DenseView::Assemble(ResultLookup lookup) const {
   Box all{.first = shape_, .extents = shape_};
   for (int d = 0; d < shape_.size(); ++d) all.first[d] = 0;
-  return AssembleBox(all, lookup);
+  return Assemble(all, lookup);
 }
 
 int64_t DenseView::RowsTogether(int d) const {
@@ -267,7 +267,7 @@ absl::Status DenseView::ForEachPiece(
     if (split >= 0) {
       box.extents[split] = std::min(rows, shape_[split] - box.first[split]);
     }
-    DOGGED_ASSIGN_OR_RETURN(Value value, AssembleBox(box, lookup));
+    DOGGED_ASSIGN_OR_RETURN(Value value, Assemble(box, lookup));
     DOGGED_RETURN_IF_ERROR(
         visit({.first = box.first, .value = std::move(value)}));
     int d = split;

@@ -69,6 +69,9 @@ class DenseView {
     IndexVector first;
     IndexVector extents;
   };
+  // Its elements, sealed; looks up the labels that have some. Errors: as
+  // Assemble().
+  absl::StatusOr<Value> Assemble(const Box& box, ResultLookup lookup) const;
   // In lexicographic order.
   const std::vector<Label>& labels() const { return labels_; }
   // Where the value of label number `i` stands.
@@ -81,7 +84,6 @@ class DenseView {
   void SetShape();
   Box PlaceTile(const Label& label) const;
   Box PlaceBlock(size_t i) const;
-  absl::StatusOr<Value> AssembleBox(const Box& box, ResultLookup lookup) const;
   // Rows of dimension `d` that have their labels in common.
   int64_t RowsTogether(int d) const;
 

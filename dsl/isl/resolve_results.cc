@@ -141,6 +141,62 @@ bool IsThere(Proof& proof, const CheckedResult& result, const isl::set& named,
   return false;
 }
 
+// True if the array's index i ends with the loop: `last` is where it does after
+// as many rounds as there may be.
+bool EndsWithLoop(const CheckedProgram& program, int32_t array, size_t i,
+                  int64_t last) {
+  const auto p = static_cast<size_t>(program.repeat->parameter);
+  const auto ends = [&](const CheckedTask& task, const CheckedCreate& create) {
+    const LinearForm& index = create.ref.index[i];
+    for (size_t d = 0; d < task.domain.dimensions.size(); ++d) {
+      if (index.dims[d] != 1) continue;
+      for (const CheckedBound& bound : task.domain.dimensions[d].upper) {
+        const AffineExpr end = Instantiate(bound.form, program);
+        if (bound.form.params[p] == 1 && bound.divisor == 1 &&
+            end.IsConstant() && end.constant + index.constant == last) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  for (const CheckedTask& task : program.tasks) {
+    for (const CheckedCreate& create : task.creates) {
+      if (create.ref.array == array && ends(task, create)) return true;
+    }
+  }
+  return false;
+}
+
+// Where parameters are numbers, the loop's is one, too: what goes on to its
+// last value goes to its end.
+void KeepEndOfLoop(const Proof& proof, CheckedResult& result) {
+  const CheckedProgram& program = proof.program;
+  if (proof.is_symbolic || !program.repeat) return;
+  const auto p = static_cast<size_t>(program.repeat->parameter);
+  const CheckedParameter& parameter = program.parameters[p];
+  if (parameter.is_fixed) return;
+  for (size_t i = 0; i < result.is_slice.size(); ++i) {
+    if (!result.is_slice[i]) continue;
+    const std::vector<int64_t>& dims = result.ref.index[i].dims;
+    const auto d = static_cast<size_t>(std::find(dims.begin(), dims.end(), 1) -
+                                       dims.begin());
+    std::vector<CheckedBound>& upper = result.domain.dimensions[d].upper;
+    if (upper.size() != 1 || upper[0].divisor != 1) continue;
+    LinearForm& form = upper[0].form;
+    const bool is_number =
+        form.IsNumber() && std::all_of(form.params.begin(), form.params.end(),
+                                       [](int64_t f) { return f == 0; });
+    if (!is_number ||
+        !EndsWithLoop(program, result.ref.array, i, form.constant)) {
+      continue;
+    }
+    form.params.resize(program.parameters.size());
+    form.params[p] = 1;
+    form.constant -= parameter.integer;
+  }
+}
+
 // Gives every ":" an index with the range that the array has there.
 void ResolveResult(Proof& proof, CheckedResult& result) {
   for (size_t i = 0; i < result.ref.index.size(); ++i) {
@@ -188,6 +244,7 @@ void ResolveResult(Proof& proof, CheckedResult& result) {
     return;
   }
   result.domain = *domain;
+  KeepEndOfLoop(proof, result);
   result.is_slice.assign(result.is_slice.size(), false);
 }
 

@@ -272,10 +272,48 @@ def case_rounds():
             "d", [early[21*x + y] for x in range(5, 11) for y in range(5, 11)]))
         check("the same step", own[0] != early[22])
         cluster.refused(2, "fetch", job, "d(5)(5)(10)=a.npy", says=[
-            "d(5)(5)(10) is no result of this job", "u(1:19)(1:19)(T)",
+            "d(5)(5)(10) is no result of this job", "u(1:19)(1:19)(",
             "u(0:20)(0:20)(10)"])
-        cluster.refused(2, "get", job, "u(5)(5)(10)",
-                        says=["lies in tiles", "dogged fetch"])
+        # A step that is not kept is not the last one.
+        for labels in ("u(5)(5)(20)", "u(:)(5)(10:20:10)", "u(5)(5)(T-10)"):
+            cluster.refused(2, "fetch", job, labels + "=a.npy",
+                            says=[f"{labels} is no result of this job"])
+        # A number that a tile holds.
+        out, _ = cluster.call("get", job, "u(5)(5)(10)")
+        check("a number of a tile",
+              out == f"u(5)(5)(10) = {early[21*5 + 5]!r}\n", (out, early))
+        out, _ = cluster.call("get", job, "u(1)(1)(T)")
+        check("the last one", out.endswith(f" = {own[0]!r}\n"), out)
+        cluster.refused(2, "get", job, "u(5)(5)(20)",
+                        says=["lies in tiles", "submit the program with --want"])
+
+
+def case_series():
+    """All rounds of a number that decides when a loop ends, beside its last
+    value, which is a result of the program."""
+    with Cluster(DOGGED) as cluster:
+        cluster.start()
+        program = cluster.path("loop.dog")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(LOOP + "\nresult change(T)\n")
+        # Along with a row, for which the proof has numbers in place of N.
+        job = cluster.submit(program, "--want", "change(:)",
+                             "--want", "u(3)(1:19)(10:T:10)")
+        cluster.call("wait", job)
+        _, words = cluster.fetched(
+            job, "change(:)=all.npy", "change=last.npy", "change(20)=one.npy",
+            "change(10:20:10)=two.npy", "change(T-10)=before.npy",
+            "u(3)(4:5)(20)=u.npy")
+        every, last, one, two, before = (
+            numbers(cluster.path(name + ".npy"))
+            for name in ("all", "last", "one", "two", "before"))
+        check("rounds", len(every) > 3, words)
+        check("last", list(last) == [every[-1]], words)
+        check("second", list(one) == [every[1]], words)
+        check("first two", two == every[:2], words)
+        check("the one before", list(before) == [every[-2]], words)
+        out, _ = cluster.call("get", job, "change(T)")
+        check("get", out.endswith(f" = {every[-1]!r}\n"), out)
 
 
 def case_inputs():
@@ -391,6 +429,8 @@ def case_keep():
         cluster.await_status("the end of --keep", lambda s:
                              s["jobs"][0]["keep_left_seconds"] == 0)
         cluster.refused(1, "fetch", short, says=gone)
+        out, _ = cluster.call("wait", short)
+        check("its time is over", "results are no longer kept" in out, out)
         # The same job again, twice: the longer time counts until both are
         # forgotten.
         for keep in ("1h", "2h"):
@@ -566,8 +606,14 @@ def case_get():
         cluster.refused(2, "get", job, "nothing(3)", says=["nothing"])
         tiled = cluster.submit(HEAT, "-D", "N=20001", "-D", "T=20")
         cluster.call("wait", tiled)
-        cluster.refused(2, "get", tiled, "phi(3)(T)",
-                        says=["lies in tiles", "dogged fetch"])
+        words, _ = cluster.call("get", tiled, "phi(3)(T)", at=1)
+        cluster.fetched(tiled, "phi=tiled.npy")
+        values = array.array("d", read(cluster.path("tiled.npy"))[-20001 * 8:])
+        check("of a tile", words == f"phi(3)(20) = {values[3]!r}\n", words)
+        cluster.refused(2, "get", tiled, "phi(3)(7)", says=["lies in tiles"])
+        failing = cluster.submit(*LONG)
+        cluster.call("cancel", failing)
+        cluster.refused(1, "get", failing, "phi(3)(T)", says=["was cancelled"])
         # Copies of parts have the name of the array that lies in blocks.
         program = cluster.path("parts.dog")
         with open(program, "w", encoding="utf-8") as file:

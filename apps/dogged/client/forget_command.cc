@@ -1,15 +1,48 @@
 #include "apps/dogged/client/forget_command.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/cluster_client.h"
 #include "apps/dogged/client/named_job.h"
 #include "apps/dogged/client/open_cluster.h"
 #include "apps/dogged/process/errors.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/status.h"
 
 namespace dogged {
+namespace {
+
+// Agents hear of it from each other within a second.
+constexpr absl::Duration kHeardWithin = absl::Seconds(5);
+
+// Waits until all agents that answer know that nobody wants the results: each
+// would give them until then.
+absl::Status AwaitForgotten(ClusterClient& client, const JobRecord& record) {
+  SystemClock clock;
+  const absl::Time end = clock.Now() + kHeardWithin;
+  const auto keeps = [&record](const StatusReply& reply) {
+    return std::any_of(reply.jobs.begin(), reply.jobs.end(),
+                       [&record](const JobSummary& job) {
+                         return job.record.hash == record.hash &&
+                                job.record.state == JobState::kDone &&
+                                !job.record.is_delivered;
+                       });
+  };
+  while (clock.Now() < end) {
+    const std::vector<StatusReply> replies =
+        client.PollStatus({.jobs = {.job = record.job()}});
+    if (std::none_of(replies.begin(), replies.end(), keeps)) break;
+    DOGGED_RETURN_IF_ERROR(client.Serve(kPollInterval));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 ExitCode ForgetCommand(const ClusterOptions& options,
                        const Environment& environment) {
@@ -42,6 +75,8 @@ ExitCode ForgetCommand(const ClusterOptions& options,
     if (now.empty()) break;
     record = now.front().record();
   }
+  const absl::Status heard = AwaitForgotten(*client, record);
+  if (!heard.ok()) return PrintError(heard);
   std::printf("forgot %s (%s)\n", named->hash.c_str(),
               named->record().name.c_str());
   return ExitCode::kDone;

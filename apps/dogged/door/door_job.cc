@@ -249,6 +249,17 @@ RunReport DoorJob::Report() const {
   return report;
 }
 
+// Wanted results come first.
+absl::Status DoorJob::SelectAtEnd(const Job& ended) {
+  if (options_.select == nullptr) return absl::OkStatus();
+  DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> labels,
+                          options_.select(ended));
+  for (size_t w = 0; w < labels.size(); ++w) {
+    results_[w].output.labels = std::move(labels[w]);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DoorJob::Finish() {
   RunReport report = Report();
   DOGGED_RETURN_IF_ERROR(Poll());
@@ -257,8 +268,8 @@ absl::Status DoorJob::Finish() {
   ledger_.ShareRedone(losses_.lost(), report);
   LoadedProgram ended = program_;
   if (program_.job.program.repeat.has_value()) {
-    ended.job.program =
-        ProgramAt(program_.job.program, client_->rounds().time());
+    ended.job = EndedJob(program_.job, client_->rounds().time());
+    DOGGED_RETURN_IF_ERROR(SelectAtEnd(ended.job));
   }
   ResultMemory memory;
   const auto find = [this](const Label& label) -> absl::StatusOr<Value> {

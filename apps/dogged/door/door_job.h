@@ -7,6 +7,7 @@
 #define DOGGED_APPS_DOGGED_DOOR_DOOR_JOB_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -52,6 +53,11 @@ class DoorJob {
     std::vector<std::string> addresses;  // of agents
     ConnectControl connect;
     bool has_own_agents = false;  // whose deaths others tell of
+    // Of a job that was attached to: the labels of what was wanted, once it is
+    // known how its loop has ended.
+    std::function<absl::StatusOr<std::vector<dsl::SelectedLabels>>(
+        const Job& ended)>
+        select = nullptr;
   };
   // A finished result, until it is handed over.
   struct Finished {
@@ -92,6 +98,7 @@ class DoorJob {
   void NoteAgents(const std::vector<StatusReply>& replies);
   absl::Status StepOrFail(absl::Duration patience);
   absl::Status Poll();
+  absl::Status SelectAtEnd(const Job& ended);
   // Makes the results, and says that the job is done.
   absl::Status Finish();
   RunReport Report() const;
@@ -101,7 +108,7 @@ class DoorJob {
 
   mutable SystemClock clock_;
   const LoadedProgram program_;
-  const std::vector<NamedResult> results_;
+  std::vector<NamedResult> results_;
   const Options options_;
   const Relations relations_;
   const int64_t tasks_needed_;  // of a loop, for all rounds that may come

@@ -467,6 +467,18 @@ absl::StatusOr<std::unique_ptr<ClusterClient>> DoorSession::ConnectToAgents()
                                  .connect = ConnectWith(cluster_.credentials)});
 }
 
+void DoorSession::NameOwnResults(const Job& job,
+                                 std::vector<NamedResult>& results) const {
+  for (NamedResult& one : results) {
+    const std::string& array = one.output.selection.array;
+    if (!one.output.selection.indices.empty() || one.name == array) continue;
+    const auto own = SelectLabels(job, {array}, "want", kernels_);
+    if (own.ok() && own->front().view == one.output.labels.view) {
+      one.name = array;
+    }
+  }
+}
+
 absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
     const DoorRequest& request) {
   DOGGED_RETURN_IF_ERROR(request.AllowOnly({"job", "want"}));
@@ -482,17 +494,20 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
   DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
   LoadedProgram loaded;
   DOGGED_ASSIGN_OR_RETURN(loaded.job, FetchJob(*client, named));
-  DOGGED_ASSIGN_OR_RETURN(
-      loaded.wanted_labels,
-      SelectResults(loaded.job, wanted, "want", "want", kernels_));
+  const auto select = [this, wanted](const Job& of) {
+    return SelectResults(of, wanted, "want", "want", kernels_);
+  };
+  DOGGED_ASSIGN_OR_RETURN(loaded.wanted_labels, select(loaded.job));
+  DOGGED_RETURN_IF_ERROR(select(EndedJob(loaded.job, named.record())).status());
   DOGGED_ASSIGN_OR_RETURN(std::vector<NamedResult> results,
                           ResultsOf(loaded, wanted));
+  NameOwnResults(loaded.job, results);
   Answer out;
   out.fields["program"] = loaded.job.program.name;
   out.fields["results"] = NamesOf(results);
   auto job = std::make_unique<DoorJob>(
       std::move(loaded), std::move(results),
-      DoorJob::Options{.has_own_agents = agents_ != nullptr});
+      DoorJob::Options{.has_own_agents = agents_ != nullptr, .select = select});
   DOGGED_RETURN_IF_ERROR(job->Attach(std::move(client), std::move(named)));
   out.fields["run"] = ++last_job_;
   out.fields["job"] = job->hash();

@@ -50,6 +50,9 @@ class DoorSession {
   absl::StatusOr<Answer> Start(const DoorRequest& request);
   absl::StatusOr<Answer> Submit(const DoorRequest& request);
   absl::StatusOr<Answer> Attach(const DoorRequest& request);
+  // Results that a job's program has itself have the names of their arrays,
+  // also where others of these arrays were wanted.
+  void NameOwnResults(const Job& job, std::vector<NamedResult>& results) const;
   absl::StatusOr<Answer> Result(const DoorRequest& request);
   absl::StatusOr<Answer> Cancel(const DoorRequest& request);
   absl::StatusOr<Answer> Forget(const DoorRequest& request);

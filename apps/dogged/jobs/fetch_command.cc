@@ -46,6 +46,16 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
   return SetLabels(std::move(labels), outputs);
 }
 
+// The same again for a loop, whose end tells which labels there are.
+absl::Status SetEndedLabels(const Job& job, int64_t time,
+                            const KernelSource& kernels,
+                            std::vector<Output>& outputs) {
+  if (!job.program.repeat.has_value() || outputs.empty()) {
+    return absl::OkStatus();
+  }
+  return SetOutputLabels(EndedJob(job, time), kernels, outputs);
+}
+
 // Waits until the job has ended; `named` is how it ended.
 absl::Status AwaitDone(ClusterClient& client, NamedJob& named) {
   while (named.record().state != JobState::kDone) {
@@ -92,9 +102,10 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
   auto job = FetchJob(*client, *named);
   if (!job.ok()) return PrintError(job.status());
   loaded.job = *std::move(job);
+  const KernelSource kernels(environment);
   if (!outputs->empty()) {
-    const KernelSource kernels(environment);
-    const absl::Status set = SetOutputLabels(loaded.job, kernels, *outputs);
+    const absl::Status set = SetOutputLabels(
+        EndedJob(loaded.job, named->record()), kernels, *outputs);
     if (!set.ok()) return PrintError(set);
   }
   const absl::Status axes = CheckAxes(options.output_form, *outputs);
@@ -116,6 +127,9 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     const Relations all(loaded.job.program);
     Rounds rounds(all);
     rounds.Raise(done.record().round, done.record().is_last_round);
+    const absl::Status set =
+        SetEndedLabels(loaded.job, rounds.time(), kernels, *outputs);
+    if (!set.ok()) return PrintError(set);
     const auto written =
         WriteByAgents({.connect = ConnectWith(*std::move(keys)),
                        .addresses = client->Addresses(),
@@ -139,6 +153,9 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     return value;
   };
   const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
+  const absl::Status set =
+      SetEndedLabels(loaded.job, client->rounds().time(), kernels, *outputs);
+  if (!set.ok()) return PrintError(set);
   dsl::ResultViews views(ended.job.program, find, room.bytes_max);
   NotFinite not_finite(ended.job.program);
   const auto digest = DigestOfAll(views, not_finite);

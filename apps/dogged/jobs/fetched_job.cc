@@ -8,43 +8,11 @@
 #include "dsl/lower/index_tables.h"
 #include "dsl/text/diagnostics.h"
 #include "runtime/base/status.h"
+#include "runtime/graph/relations.h"
+#include "runtime/graph/rounds.h"
 
 namespace dogged {
 namespace {
-
-bool Covers(const ResultView& view, const dsl::SelectedLabels& labels) {
-  if (view.lower.size() != labels.lower.size()) return false;
-  for (size_t d = 0; d < view.lower.size(); ++d) {
-    const bool is_one = labels.lower[d] == labels.upper[d];
-    if (labels.lower[d] < view.lower[d] || labels.upper[d] > view.upper[d] ||
-        (labels.lower[d] - view.lower[d]) % view.step[d] != 0 ||
-        (!is_one && labels.step[d] % view.step[d] != 0)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The position of the job's result that has all of them; -1 if none has. The
-// one with the fewest: that of a loop's end covers those of all rounds, and
-// holds the last.
-int32_t ViewOfArray(const Program& program, absl::string_view array,
-                    const dsl::SelectedLabels& labels) {
-  int32_t out = -1;
-  double fewest = 0;
-  for (size_t v = 0; v < program.views.size(); ++v) {
-    const ResultView& view = program.views[v];
-    if (view.array != array || !Covers(view, labels)) continue;
-    double count = 1;
-    for (size_t d = 0; d < view.lower.size(); ++d) {
-      count *= static_cast<double>(view.Count(d));
-    }
-    if (out >= 0 && count >= fewest) continue;
-    out = static_cast<int32_t>(v);
-    fewest = count;
-  }
-  return out;
-}
 
 // Whether index d of a result is the round in which the loop ends.
 bool IsAtEnd(const Program& program, const ResultView& view, size_t d) {
@@ -55,6 +23,43 @@ bool IsAtEnd(const Program& program, const ResultView& view, size_t d) {
   const int32_t index = is_tiled ? view.tile_index[d] : static_cast<int32_t>(d);
   return at.is_exact && index >= 0 &&
          set.map[index].LastIndex() == at.time.LastIndex();
+}
+
+bool Covers(const Program& program, const ResultView& view,
+            const dsl::SelectedLabels& labels) {
+  if (view.lower.size() != labels.lower.size()) return false;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    const bool is_one = labels.lower[d] == labels.upper[d];
+    if (labels.lower[d] < view.lower[d] || labels.upper[d] > view.upper[d] ||
+        (labels.lower[d] - view.lower[d]) % view.step[d] != 0 ||
+        (!is_one && labels.step[d] % view.step[d] != 0)) {
+      return false;
+    }
+    if (!is_one && IsAtEnd(program, view, d)) return false;
+  }
+  return true;
+}
+
+// The position of the job's result that has all of them; -1 if none has. The
+// one with the fewest: before a loop's end is known, a result of its end may be
+// that of any round.
+int32_t ViewOfArray(const Program& program, absl::string_view array,
+                    const dsl::SelectedLabels& labels) {
+  int32_t out = -1;
+  double fewest = 0;
+  for (size_t v = 0; v < program.views.size(); ++v) {
+    const ResultView& view = program.views[v];
+    if (view.array != array || !Covers(program, view, labels)) continue;
+    double count = 1;
+    for (size_t d = 0; d < view.lower.size(); ++d) {
+      if (IsAtEnd(program, view, d)) continue;
+      count *= static_cast<double>(view.Count(d));
+    }
+    if (out >= 0 && count >= fewest) continue;
+    out = static_cast<int32_t>(v);
+    fewest = count;
+  }
+  return out;
 }
 
 // The reason for which no agent has the program of a job that is over.
@@ -89,6 +94,25 @@ absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named) {
     return gone();
   }
   return job;
+}
+
+Job EndedJob(const Job& job, int64_t time) {
+  Job out = job;
+  if (!job.program.repeat.has_value()) return out;
+  out.parameters.emplace_back(job.program.repeat->parameter,
+                              absl::StrCat(time));
+  out.program = ProgramAt(job.program, time);
+  return out;
+}
+
+Job EndedJob(const Job& job, const JobRecord& record) {
+  const bool has_end = job.program.repeat.has_value() &&
+                       record.state == JobState::kDone && record.is_last_round;
+  if (!has_end) return job;
+  const Relations relations(job.program);
+  Rounds rounds(relations);
+  rounds.Raise(record.round, record.is_last_round);
+  return EndedJob(job, rounds.time());
 }
 
 absl::StatusOr<std::vector<dsl::SelectedLabels>> SelectLabels(

@@ -3,6 +3,7 @@
 #ifndef DOGGED_APPS_DOGGED_JOBS_FETCHED_JOB_H_
 #define DOGGED_APPS_DOGGED_JOBS_FETCHED_JOB_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ namespace dogged {
 // The job's value, from any agent that has it. Errors: kDataLoss, in words that
 // say what became of it, if none has; kResourceExhausted.
 absl::StatusOr<Job> FetchJob(ClusterClient& client, const NamedJob& named);
+
+// The job whose loop has ended with its parameter at `time`: without the loop,
+// so that what is selected of it is what there is. `job`, if it has no loop.
+Job EndedJob(const Job& job, int64_t time);
+// Likewise, at the end that the record of a job that is done tells; `job` if it
+// is none.
+Job EndedJob(const Job& job, const JobRecord& record);
 
 // The labels that each of `selections` of the command or field `from` means.
 // `view` is that of the job's program which has all of them; -1: they are not

@@ -18,6 +18,7 @@
 #include "apps/dogged/process/answer.h"
 #include "apps/dogged/process/errors.h"
 #include "apps/dogged/report/outputs.h"
+#include "dsl/dense_view.h"
 #include "runtime/base/status.h"
 #include "runtime/graph/relations.h"
 #include "runtime/graph/rounds.h"
@@ -66,23 +67,53 @@ absl::StatusOr<Value> Take(const NamedLabels& asked, const Label& label) {
                          ResultWords(program))));
 }
 
+// The value of a label of the user's that a tile holds, which is a result.
+absl::StatusOr<Value> TakeFromTile(const NamedLabels& asked) {
+  const dsl::SelectedLabels& box = asked.wanted.box;
+  const Program program = EndedJob(asked.job, asked.named.record()).program;
+  const ResultView& view = program.views[box.view];
+  const auto take = [&asked](const Label& label) { return Take(asked, label); };
+  DOGGED_ASSIGN_OR_RETURN(const dsl::DenseView dense,
+                          dsl::DenseView::Of(program, view, take));
+  dsl::DenseView::Box element;
+  for (size_t d = 0; d < view.lower.size(); ++d) {
+    if (view.tile_index[d] < 0) continue;
+    element.first.push_back((box.lower[d] - view.lower[d]) / view.step[d]);
+    element.extents.push_back(1);
+  }
+  return dense.Assemble(element, take);
+}
+
 absl::Status Get(const ClusterOptions& options,
                  const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
                           OpenLabels(options, environment));
-  const auto& [client, named, job, labels] = asked;
-  if (labels.size() != 1) {
+  const auto& [client, named, job, wanted] = asked;
+  DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
+  if (wanted.Count() != 1) {
     return absl::NotFoundError(absl::StrCat(
-        options.label, " are ", labels.size(),
+        options.label, " are ", wanted.Count(),
         " labels: name one by its indices, or `dogged fetch` them"));
   }
-  const Label& label = labels.front();
-  DOGGED_ASSIGN_OR_RETURN(const Value value, Take(asked, label));
+  const bool is_in_tile = !wanted.array && wanted.box.view >= 0 &&
+                          named.record().state == JobState::kDone;
+  Label label = {.array = -1, .index = IndexVector(wanted.box.lower)};
+  Value value;
+  if (is_in_tile) {
+    DOGGED_ASSIGN_OR_RETURN(value, TakeFromTile(asked));
+  } else {
+    DOGGED_ASSIGN_OR_RETURN(const auto labels, LabelsOf(wanted));
+    label = labels.front();
+    DOGGED_ASSIGN_OR_RETURN(value, Take(asked, label));
+  }
+  const std::string text =
+      is_in_tile ? label.ToString(wanted.text.substr(0, wanted.text.find('(')))
+                 : job.program.LabelText(label);
   if (options.json) {
     nlohmann::ordered_json out = {
         {"job", named.hash},
         {"program", named.record().name},
-        {"label", job.program.LabelText(label)},
+        {"label", text},
         {"type", ElementName(value.type())},
         {"shape",
          std::vector<int64_t>(value.shape().begin(), value.shape().end())}};
@@ -91,7 +122,7 @@ absl::Status Get(const ClusterOptions& options,
     SetAnswer(std::move(out));
     return absl::OkStatus();
   }
-  std::printf("%s\n", LabelLine(job.program, label, value).c_str());
+  std::printf("%s\n", LabelLine(text, value).c_str());
   return absl::OkStatus();
 }
 

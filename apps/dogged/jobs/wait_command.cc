@@ -51,6 +51,12 @@ class MemberEvents {
   MemberNews news_;
 };
 
+// The time for which agents keep its results is over.
+bool HasExpired(const NamedJob& named) {
+  return named.record().options.keep_ms > 0 && named.job.keep_left_ms == 0 &&
+         named.job.kept_labels == 0;
+}
+
 absl::StatusOr<NamedJob> AwaitEnd(ClusterClient& client, NamedJob job) {
   SystemClock clock;
   ProgressPrinter progress;
@@ -115,7 +121,7 @@ ExitCode WaitCommand(const ClusterOptions& options,
   if (!end.ok()) return PrintError(end);
   if (!options.json) {
     std::printf("done %s (%s)%s\n", ended->hash.c_str(), record.name.c_str(),
-                record.is_delivered
+                record.is_delivered || HasExpired(*ended)
                     ? ", whose results are no longer kept: its client has "
                       "them, their time is over, or they were forgotten"
                     : "");

@@ -60,7 +60,7 @@ class Watch {
   bool Print(const ClusterClient::Bound& bound) {
     for (const auto& [label, value] : bound) {
       if (missing_.erase(label) == 0) continue;
-      std::printf("%s\n", LabelLine(program_, label, value).c_str());
+      std::printf("%s\n", LabelLine(program_.LabelText(label), value).c_str());
     }
     return bound.empty() || std::fflush(stdout) == 0;
   }
@@ -77,7 +77,8 @@ absl::Status RunWatch(const ClusterOptions& options,
                       const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
                           OpenLabels(options, environment));
-  const auto& [client, named, job, labels] = asked;
+  const auto& [client, named, job, wanted] = asked;
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels, LabelsOf(wanted));
   const InterruptsDeferred deferred;
   return Watch(*client, named, job.program, labels).Run();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "apps/dogged/client/open_cluster.h"
@@ -69,37 +70,45 @@ std::optional<int32_t> ArrayWith(const Program& program,
 
 }  // namespace
 
-absl::StatusOr<std::vector<Label>> LabelsOf(const Job& job,
-                                            const std::string& selection,
-                                            const KernelSource& kernels) {
-  // Only the form of what stands before a file is wanted.
-  const auto parsed = ParseLabels(selection);
-  if (!parsed.ok()) {
-    return absl::NotFoundError(std::string(parsed.status().message()));
-  }
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<dsl::SelectedLabels> selected,
-                          SelectLabels(job, {parsed->text}, "LABEL", kernels));
-  const dsl::SelectedLabels& box = selected.front();
+double WantedLabels::Count() const {
   double count = 1;
   for (size_t d = 0; d < box.lower.size(); ++d) {
     count *=
         static_cast<double>((box.upper[d] - box.lower[d]) / box.step[d] + 1);
   }
-  if (count > kLabelsMax) {
+  return count;
+}
+
+absl::StatusOr<WantedLabels> Wanted(const Job& job,
+                                    const std::string& selection,
+                                    const KernelSource& kernels) {
+  // Only the form of what stands before a file is wanted.
+  const auto parsed = ParseLabels(selection);
+  if (!parsed.ok()) {
+    return absl::NotFoundError(std::string(parsed.status().message()));
+  }
+  DOGGED_ASSIGN_OR_RETURN(std::vector<dsl::SelectedLabels> selected,
+                          SelectLabels(job, {parsed->text}, "LABEL", kernels));
+  WantedLabels out{.text = parsed->text, .box = std::move(selected.front())};
+  out.array = ArrayWith(job.program, parsed->array, out.box);
+  return out;
+}
+
+absl::StatusOr<std::vector<Label>> LabelsOf(const WantedLabels& wanted) {
+  if (wanted.Count() > kLabelsMax) {
     return absl::NotFoundError(
-        absl::StrCat(parsed->text, " are ", count, " labels, ", kLabelsMax,
-                     " are the most: give ranges of its indices"));
+        absl::StrCat(wanted.text, " are ", wanted.Count(), " labels, ",
+                     kLabelsMax, " are the most: give ranges of its indices"));
   }
-  const std::optional<int32_t> array =
-      ArrayWith(job.program, parsed->array, box);
-  if (!array) {
+  if (!wanted.array) {
     return absl::NotFoundError(absl::StrCat(
-        parsed->text, " lies in tiles, of which agents know no single labels: ",
-        box.view >= 0 ? "`dogged fetch` writes it, as a result, to a file"
-                      : "submit the program with --want to fetch it, or with "
-                        "--coalesce off to look at it"));
+        wanted.text, " lies in tiles, of which agents know no single labels: ",
+        wanted.box.view >= 0
+            ? "`dogged fetch` writes it, as a result, to a file"
+            : "submit the program with --want to fetch it, or with "
+              "--coalesce off to look at it"));
   }
-  return LabelsIn(*array, box);
+  return LabelsIn(*wanted.array, wanted.box);
 }
 
 absl::StatusOr<NamedLabels> OpenLabels(const ClusterOptions& options,
@@ -110,19 +119,19 @@ absl::StatusOr<NamedLabels> OpenLabels(const ClusterOptions& options,
       out.named, FindNamedJob(*out.client, options.job, options.cluster));
   DOGGED_ASSIGN_OR_RETURN(out.job, FetchJob(*out.client, out.named));
   const KernelSource kernels(environment);
-  DOGGED_ASSIGN_OR_RETURN(out.labels,
-                          LabelsOf(out.job, options.label, kernels));
+  DOGGED_ASSIGN_OR_RETURN(
+      out.wanted,
+      Wanted(EndedJob(out.job, out.named.record()), options.label, kernels));
   return out;
 }
 
-std::string LabelLine(const Program& program, const Label& label,
-                      const Value& value) {
+std::string LabelLine(const std::string& label, const Value& value) {
   const std::string text =
       value.element_count() == 1
           ? NumberText(value)
           : absl::StrCat("a block of ", value.shape().ToString(), " ",
                          ElementName(value.type()), "s");
-  return absl::StrCat(program.LabelText(label), " = ", text);
+  return absl::StrCat(label, " = ", text);
 }
 
 }  // namespace dogged
