@@ -20,6 +20,22 @@ std::string Counted(size_t count, absl::string_view what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
+// "kernel spd(out a, b, c, d)": it is told apart by its counts alone.
+std::string DeclarationOf(const NativeKernel& kernel) {
+  std::vector<std::string> formals;
+  const auto add = [&formals](absl::string_view kind, int count) {
+    for (int k = 0; k < count; ++k) {
+      formals.push_back(absl::StrCat(
+          kind, std::string(1, static_cast<char>('a' + formals.size()))));
+    }
+  };
+  add("in ", kernel.in_count);
+  add("out ", kernel.out_count);
+  add("", kernel.scalar_count);
+  return absl::StrCat("kernel ", kernel.name, "(", absl::StrJoin(formals, ", "),
+                      ")");
+}
+
 void MatchNative(CheckContext& context, const ast::Kernel& declared) {
   const NativeKernel* native =
       context.options.kernels->Find(declared.name.text);
@@ -56,13 +72,15 @@ void MatchNative(CheckContext& context, const ast::Kernel& declared) {
     context.program.kernels.back().elements = native->elements;
     return;
   }
-  context.diagnostics.Error(
-      Code::kKernel, declared.name.range,
-      absl::StrCat("the kernel ", declared.name.text, " has ", native->in_count,
-                   " in, ", native->out_count, " out and ",
-                   Counted(static_cast<size_t>(native->scalar_count), "number"),
-                   "; declared are ", in, " in, ", out, " out and ",
-                   Counted(static_cast<size_t>(scalars), "number")));
+  context.diagnostics
+      .Error(Code::kKernel, declared.name.range,
+             absl::StrCat(
+                 "the kernel ", declared.name.text, " has ", native->in_count,
+                 " in, ", native->out_count, " out and ",
+                 Counted(static_cast<size_t>(native->scalar_count), "number"),
+                 "; declared are ", in, " in, ", out, " out and ",
+                 Counted(static_cast<size_t>(scalars), "number")))
+      .Help(absl::StrCat("as in  ", DeclarationOf(*native)));
 }
 
 bool CheckArgument(CheckContext& context, const Expr& arg, Scope& scope,
@@ -169,16 +187,20 @@ void CheckCall(CheckContext& context, const ast::Call& call, Scope& scope,
   }
   task.body = CheckedTask::Body::kCall;
   if (kernel == nullptr) {
-    const bool is_native =
-        context.options.kernels != nullptr &&
-        context.options.kernels->Find(call.kernel.text) != nullptr;
+    const NativeKernel* const native =
+        context.options.kernels == nullptr
+            ? nullptr
+            : context.options.kernels->Find(call.kernel.text);
     context.diagnostics
         .Error(Code::kKernel, call.kernel.range,
                absl::StrCat("there is no kernel ", call.kernel.text,
                             DidYouMean(call.kernel.text, names)))
-        .Help(absl::StrCat("declare it:  kernel ", call.kernel.text,
-                           "(in a, out b)",
-                           is_native ? "" : " from \"mine.so\""));
+        .Help(
+            absl::StrCat("declare it:  ",
+                         native != nullptr
+                             ? DeclarationOf(*native)
+                             : absl::StrCat("kernel ", call.kernel.text,
+                                            "(in a, out b) from \"mine.so\"")));
     return;
   }
   if (call.args.size() != kernel->formals.size()) {
