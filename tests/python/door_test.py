@@ -256,9 +256,13 @@ def case_errors():
                          and w.filename == __file__ for w in caught), caught)
     with dogged.agents(1) as cluster:
         raises(TypeError, lambda: cluster.submit(COPY), "dogged.program")
+        for call in (cluster.submit, cluster.run, dogged.sim):
+            raises(TypeError, lambda: call(plate()),
+                   "call .program() of the Builder")
         run = cluster.submit(long_heat())
         os.kill(cluster._door.pid, signal.SIGKILL)
-        raises(dogged.ClientGone, run.wait, "client", "its own agents end")
+        raises(dogged.ClientGone, run.wait, "client was ended by signal 9 "
+               "(SIGKILL)", "its own agents end")
         check("state", run.state == "closed", run)
         raises(dogged.ClientGone, lambda: run["u"])
         raises(dogged.ClientGone, lambda: cluster.submit(long_heat()))
@@ -266,6 +270,45 @@ def case_errors():
     os.environ["DOGGED"] = "/none/dogged"
     raises(dogged.Mistyped, lambda: dogged.agents(1), "/none/dogged")
     os.environ["DOGGED"] = DOGGED
+
+
+SPEAKER = """\
+#!/bin/sh
+printf '%b' "$SAYS" >&"$3"
+[ -n "$STAYS" ] && exec sleep 1000
+exit 3
+"""
+
+
+def case_command():
+    """A command that is another one, or of another release, is told so."""
+    def opened(path, *words):
+        os.environ["DOGGED"] = path
+        raises(dogged.Mistyped, lambda: dogged.agents(1), path, *words)
+        raises(dogged.Mistyped, lambda: dogged.program(COPY), path, *words)
+
+    for path, status in (("/bin/cat", 1), ("/bin/true", 0), ("/bin/false", 1)):
+        opened(path, f"ended with status {status} before it said a word",
+               "is it the dogged command")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "speaker")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SPEAKER)
+        opened(path, "can't be started")
+        os.chmod(path, 0o700)
+        os.environ["SAYS"] = "no line"
+        opened(path, "ended with status 3 before it said a word")
+        os.environ["STAYS"] = "yes"
+        for says in ("no object\\n", "[1]\\n", '{"hello": 3}\\n', "x" * 100_000):
+            os.environ["SAYS"] = says
+            opened(path, "does not speak as a dogged client does")
+        hello = '{"schema": 2, "hello": "dogged client", "descriptors": true}'
+        os.environ["SAYS"] = hello + "\\n"
+        opened(path, "this dogged command speaks schema 2, and this package "
+               "speaks 1: take both of one release")
+        os.environ["SAYS"] = ""
+        dogged._door._HELLO_SECONDS = 0.1
+        opened(path, "has said nothing")
 
 
 def case_events():

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from ._door import Answer, Door
 from ._errors import DoggedError, DoggedWarning, Mistyped
-from ._program import Program, listed
+from ._program import Program, check_program, listed
 from ._run import Run, _forget
 from ._values import to_descriptor
 
@@ -76,9 +76,7 @@ class Cluster:
         keep          seconds that results stay with the agents afterwards
         redo_at_most  seconds of work that one lost agent may cost
         """
-        if not isinstance(program, Program):
-            raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
-                            "dogged.program(text)")
+        check_program(program)
         for name, seconds in (("keep", keep), ("redo_at_most", redo_at_most)):
             if not isinstance(seconds, (int, float)):
                 raise TypeError(f"{name} is a number of seconds, not "

@@ -120,6 +120,18 @@ class Program:
                 f"<pre>{html.escape(self.text)}</pre></div>")
 
 
+def check_program(given: Any) -> None:
+    """TypeError unless it is a program, compiled."""
+    if isinstance(given, Program):
+        return
+    # Anything that makes one, above all a Builder.
+    if callable(getattr(given, "program", None)):
+        raise TypeError(f"a program is wanted: call .program() of the "
+                        f"{type(given).__name__}, with its parameters")
+    raise TypeError(f"a program is wanted: dogged.load('heat.dog'), or "
+                    f"dogged.program(text), not {type(given).__name__}")
+
+
 def program(text: str, *, name: str = "", want: Iterable[str] = (),
             **parameters: Any) -> Program:
     """A program from its text. `want`: more results, as "u(:)(10)".
