@@ -6,7 +6,7 @@ import html
 import os
 import warnings
 import weakref
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ._door import Answer, Door
 from ._errors import DoggedError, DoggedWarning, Mistyped
@@ -25,6 +25,14 @@ def send_inputs(door: Door, do: str, program: Program,
     if not isinstance(inputs, Mapping):
         raise TypeError("inputs are arrays by name: inputs={'v': array}, not "
                         f"{type(inputs).__name__}")
+    with program.placed(want) as sent:
+        about, memory = _inputs_of(program, inputs)
+        return door.ask(do, memory, inputs=about, **sent, **fields)
+
+
+def _inputs_of(program: Program, inputs: Mapping[str, Any]
+               ) -> Tuple[List[Dict[str, Any]], List[int]]:
+    """Inputs in words, and their descriptors."""
     about: List[Dict[str, Any]] = []
     memory: List[int] = []
     try:
@@ -44,7 +52,7 @@ def send_inputs(door: Door, do: str, program: Program,
         for descriptor in memory:
             os.close(descriptor)
         raise
-    return door.ask(do, memory, inputs=about, **program.fields(want), **fields)
+    return about, memory
 
 
 class Cluster:
