@@ -894,7 +894,9 @@ def case_builder():
 def case_formulas():
     """Formulas as Python means them, also their bits; mistakes in words."""
     b = dogged.Builder("f")
-    N = b.param("N", 11)
+    N = b.param("N", np.int32(11))
+    b.param("R", np.float32(0.5))
+    check("real", "param R : double = 0.5\n" in b.text, b.text)
     x, = b.indices("x")
     one, made = b.array("one"), b.array("made")
     for formula, text in (
@@ -931,6 +933,9 @@ def case_formulas():
             (lambda: x//2.0, "np.floor"), (lambda: np.sinc(1.0*x), "no array"),
             (lambda: np.hypot.reduce([x, x]), "no array"),
             (lambda: np.isnan(x), "language"),
+            (lambda: x + np.ones(3), "array of shape (3,)"),
+            (lambda: np.ones(3)*x, "array of shape (3,)"),
+            (lambda: b.boundary(one[x], np.ones(3)), "array of shape (3,)"),
             (lambda: x + "1", "str"), (lambda: x + float("nan"), "nan"),
             (lambda: b.boundary(one[x].where(x > 1, 0), 0), "reads"),
             (lambda: b.task(one[x], over={x: (0, 1)}), "each with a value"),
