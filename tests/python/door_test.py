@@ -691,16 +691,22 @@ def kernels_in(folder):
         "kernels.c:5:63: error: ", "^")
     check("place", (error.file, error.line, error.column, error.code)
           == ("kernels.c", 5, 63, None), vars(error))
-    for text, name, words in (
-            (SQUARING.replace("square(", "squared("), "wrong",
+    for text, words in (
+            (SQUARING.replace("square(", "squared("),
              ("wrong.dog:4:8: error[D017]", "kernels.so has no function")),
-            (SQUARING.replace("in a, power", "in a"), "wrong", ("D017",)),
-            (SQUARING.replace("= 2", "= 2 3"), "wrong", ("wrong.dog:1:",)),
-            (SQUARING.replace("kernels.so", "mine.so"), "wrong",
+            (SQUARING.replace("in a, power", "in a"), ("D017",)),
+            (SQUARING.replace("= 2", "= 2 3"), ("wrong.dog:1:",)),
+            (SQUARING.replace("kernels.so", "mine.so"),
              ("takes no kernel from kernels.so",))):
         error = raises(dogged.DoggedError, lambda: dogged.program(
-            text, name=name, kernels=SQUARE), *words)
+            text, name="wrong", kernels=SQUARE), *words)
         check("folder", "dogged-kernels" not in str(vars(error)), vars(error))
+    raises(dogged.ProgramError, lambda: dogged.program(
+        SQUARING, kernels=SQUARE.replace("int square", "static int square")),
+        "kernels.so has no function")
+    raises(dogged.ProgramError, lambda: dogged.program(
+        SQUARING, kernels=SQUARE.replace("<math.h>", "<errno.h>")
+        .replace("pow(", "power(")), "implicit declaration")
     with open(path, "a", encoding="utf-8") as file:
         file.write("x")
     error = raises(dogged.ProgramError, lambda: dogged.load(

@@ -82,7 +82,8 @@ class Kernels:
         try:
             beside = root + folder
             os.makedirs(beside, exist_ok=True)
-            own = {os.path.basename(file): text.encode(), **self._libraries}
+            own = {os.path.basename(file): text.encode("utf-8", "replace"),
+                   **self._libraries}
             for name, content in own.items():
                 with open(os.path.join(beside, name), "wb") as out:
                     out.write(content)
@@ -126,9 +127,11 @@ def _compiled(compiler: Tuple[str, ...], name: str,
               source: str) -> Tuple[bytes, str]:
     """The shared library, and warnings."""
     source_name = os.path.splitext(name)[0] + ".c"
-    # As docs/LANGUAGE.md says, to which the first and last flags add no code.
-    flags = ["-Werror=implicit-function-declaration", "-O2",
-             "-ffp-contract=off", "-shared", "-fPIC", "-o", name]
+    # As docs/LANGUAGE.md says. The value of a function that is not declared is
+    # none, so that is an error; -s leaves the names that others can call alone,
+    # for may_lack().
+    flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-s",
+             "-Werror=implicit-function-declaration", "-o", name]
     with tempfile.TemporaryDirectory(prefix="dogged-kernels-") as folder:
         files = {source_name: source}
         if not _DECLARED.search(source):

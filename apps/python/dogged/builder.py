@@ -432,7 +432,8 @@ class Builder:
             "" if otherwise is None else f" else {_plain(otherwise)}"))
 
     def reduce(self, how: str, into: Label, of: Label, *, over: Over,
-               at: Optional[Over] = None, where: Optional[Condition] = None) -> None:
+               at: Optional[Over] = None,
+               where: Optional[Condition] = None) -> None:
         """One number of many: sum, min, max, norm2 or normmax.
 
         reduce("max", top[t], u[x, t], over={x: (0, N-1)}, at={t: (0, T)})
