@@ -256,9 +256,13 @@ def case_errors():
                          and w.filename == __file__ for w in caught), caught)
     with dogged.agents(1) as cluster:
         raises(TypeError, lambda: cluster.submit(COPY), "dogged.program")
+        for call in (cluster.submit, cluster.run, dogged.sim):
+            raises(TypeError, lambda: call(plate()),
+                   "call .program() of the Builder")
         run = cluster.submit(long_heat())
         os.kill(cluster._door.pid, signal.SIGKILL)
-        raises(dogged.ClientGone, run.wait, "client", "its own agents end")
+        raises(dogged.ClientGone, run.wait, "client was ended by signal 9 "
+               "(SIGKILL)", "its own agents end")
         check("state", run.state == "closed", run)
         raises(dogged.ClientGone, lambda: run["u"])
         raises(dogged.ClientGone, lambda: cluster.submit(long_heat()))
@@ -266,6 +270,45 @@ def case_errors():
     os.environ["DOGGED"] = "/none/dogged"
     raises(dogged.Mistyped, lambda: dogged.agents(1), "/none/dogged")
     os.environ["DOGGED"] = DOGGED
+
+
+SPEAKER = """\
+#!/bin/sh
+printf '%b' "$SAYS" >&"$3"
+[ -n "$STAYS" ] && exec sleep 1000
+exit 3
+"""
+
+
+def case_command():
+    """A command that is another one, or of another release, is told so."""
+    def opened(path, *words):
+        os.environ["DOGGED"] = path
+        raises(dogged.Mistyped, lambda: dogged.agents(1), path, *words)
+        raises(dogged.Mistyped, lambda: dogged.program(COPY), path, *words)
+
+    for path, status in (("/bin/cat", 1), ("/bin/true", 0), ("/bin/false", 1)):
+        opened(path, f"ended with status {status} before it said a word",
+               "is it the dogged command")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "speaker")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(SPEAKER)
+        opened(path, "can't be started")
+        os.chmod(path, 0o700)
+        os.environ["SAYS"] = "no line"
+        opened(path, "ended with status 3 before it said a word")
+        os.environ["STAYS"] = "yes"
+        for says in ("no object\\n", "[1]\\n", '{"hello": 3}\\n', "x" * 100_000):
+            os.environ["SAYS"] = says
+            opened(path, "does not speak as a dogged client does")
+        hello = '{"schema": 2, "hello": "dogged client", "descriptors": true}'
+        os.environ["SAYS"] = hello + "\\n"
+        opened(path, "this dogged command speaks schema 2, and this package "
+               "speaks 1: take both of one release")
+        os.environ["SAYS"] = ""
+        dogged._door._HELLO_SECONDS = 0.1
+        opened(path, "has said nothing")
 
 
 def case_events():
@@ -521,7 +564,7 @@ def case_page():
     os.chdir(SOURCE)
     with open(os.path.join("docs", "PYTHON.md"), encoding="utf-8") as page:
         blocks = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
-    check("blocks", len(blocks) == 7, len(blocks))
+    check("blocks", len(blocks) == 8, len(blocks))
     solved = {}
     for block in blocks:
         names = {}
@@ -531,6 +574,155 @@ def case_page():
           == (401, 401) and 0 < drawn[0][1].max() < 100, drawn)
     check("residual",
           abs(solved["a"] @ solved["x"] - solved["b"]).max() < 1e-9)
+
+
+SQUARE = r"""
+#include <math.h>
+int square(const struct value* in, struct value* out, const double* numbers) {
+  for (int i = 0; i < 4; ++i)
+    ((double*)out[0].data)[i] = pow(((double*)in[0].data)[i], numbers[0]);
+  return 0;
+}
+"""
+SQUARING = """\
+param P = 2
+array A(i = 0:1) : double [4]
+array B(i = 0:1) : double [4]
+kernel square(in a, power, out b) from "kernels.so"
+input A(i) for i = 0:1
+task next
+  creates B(i) as b
+  for i = 0:1
+  using A(i) as a
+  call square(a, P, b)
+end task
+result B(:)
+"""
+CRASH = """
+int square(const struct value* in, struct value* out, const double* numbers) {
+  *(volatile int*)8 = 1;
+  return 0;
+}
+"""
+LATER = """
+import os, sys
+sys.path.insert(0, os.path.join({source!r}, "apps", "python"))
+import numpy as np
+import dogged
+program = dogged.program({text!r}, name="square", kernels={kernels!r})
+with dogged.agents(1) as cluster:
+    print(cluster.run(program, {{"A": np.arange(8.0)}}).job)
+"""
+
+
+def case_kernels():
+    """Kernels from C text: their numbers, files and mistakes."""
+    with tempfile.TemporaryDirectory(prefix="d\u00f6g ") as folder:
+        temporary = os.path.join(folder, "temporary")
+        os.mkdir(temporary)
+        tempfile.tempdir = os.environ["TMPDIR"] = temporary
+        compiler = os.path.join(folder, "compiler")
+        with open(compiler, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\necho >> "{folder}/calls"\nexec cc "$@"\n')
+        os.chmod(compiler, 0o700)
+        os.environ["CC"] = f"'{compiler}' -g0"
+        try:
+            kernels_in(folder)
+        finally:
+            tempfile.tempdir = None
+            del os.environ["TMPDIR"]
+        check("folders are left", not [
+            one for one in os.listdir(temporary) if "kernels" in one],
+            os.listdir(temporary))
+    os.environ["CC"] = "/none/cc"
+    raises(dogged.Mistyped, lambda: dogged.program(
+        SQUARING, kernels=SQUARE + "\n"), "/none/cc", "set CC")
+
+
+def kernels_in(folder):
+    inputs = {"A": np.arange(8.0)}
+    program = dogged.program(SQUARING, name="square", kernels=SQUARE)
+    with dogged.agents(2, workers=1) as cluster:
+        run = cluster.submit(program, inputs)
+        check("numbers", np.array_equal(run["B"], inputs["A"]**2), run["B"])
+        cubed = cluster.submit(program.with_(P=3), inputs)["B"]
+        check("cubes", np.array_equal(cubed, inputs["A"]**3), cubed)
+        # A child has it, too, with a cluster of its own.
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                with dogged.agents(1) as own:
+                    own.run(program, inputs)
+                status = 0
+            finally:
+                os._exit(status)
+        check("child", os.waitpid(child, 0)[1] == 0)
+        # Beside what the program's file includes, and a library there.
+        os.makedirs(os.path.join(folder, "a", "parts"))
+        path = os.path.join(folder, "a", "mine.dog")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('include "parts/head.dog"\n' + SQUARING[11:])
+        with open(os.path.join(folder, "a", "parts", "head.dog"), "w",
+                  encoding="utf-8") as file:
+            file.write('include "../../size.dog"\n')
+        with open(os.path.join(folder, "size.dog"), "w",
+                  encoding="utf-8") as file:
+            file.write("param P = 2\n")
+        loaded = dogged.load(path, kernels={"kernels.so": SQUARE})
+        check("numbers", np.array_equal(cluster.submit(loaded, inputs)["B"],
+                                        run["B"]))
+        with open(os.path.join(folder, "calls"), encoding="utf-8") as calls:
+            check("compiled once", len(calls.readlines()) == 1)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        check("the same text", loaded.text == text)
+    later = subprocess.run(
+        [sys.executable, "-B", "-c", LATER.format(
+            source=SOURCE, text=SQUARING, kernels=SQUARE)],
+        capture_output=True, text=True, check=True).stdout.strip()
+    check("the same job in another process", later == run.job, later)
+    check("seeds", dogged.sim(program, inputs, seeds=range(3)).seeds == 3)
+    crash = dogged.program(SQUARING, kernels=CRASH)
+    raises(dogged.ClientGone, lambda: dogged.sim(crash, inputs, seeds=1),
+           "was ended by signal 11 (SIGSEGV)", "kernels of your own")
+    error = raises(dogged.ProgramError, lambda: dogged.program(
+        SQUARING, kernels=SQUARE.replace("numbers[0]", "number[0]")),
+        "kernels.c:5:63: error: ", "^")
+    check("place", (error.file, error.line, error.column, error.code)
+          == ("kernels.c", 5, 63, None), vars(error))
+    for text, words in (
+            (SQUARING.replace("square(", "squared("),
+             ("wrong.dog:4:8: error[D017]", "kernels.so has no function")),
+            (SQUARING.replace("in a, power", "in a"), ("D017",)),
+            (SQUARING.replace("= 2", "= 2 3"), ("wrong.dog:1:",)),
+            (SQUARING.replace("kernels.so", "mine.so"),
+             ("takes no kernel from kernels.so",))):
+        error = raises(dogged.DoggedError, lambda: dogged.program(
+            text, name="wrong", kernels=SQUARE), *words)
+        check("folder", "dogged-kernels" not in str(vars(error)), vars(error))
+    raises(dogged.ProgramError, lambda: dogged.program(
+        SQUARING, kernels=SQUARE.replace("int square", "static int square")),
+        "kernels.so has no function")
+    raises(dogged.ProgramError, lambda: dogged.program(
+        SQUARING, kernels=SQUARE.replace("<math.h>", "<errno.h>")
+        .replace("pow(", "power(")), "implicit declaration")
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("x")
+    error = raises(dogged.ProgramError, lambda: dogged.load(
+        path, kernels=SQUARE), f"{path}:")
+    check("file", error.file == path, error.file)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dogged.program(SQUARING, kernels=SQUARE.replace(
+            "return 0", "return \"0\""))
+    check("warning", [(w.category, w.filename) for w in caught]
+          == [(dogged.DoggedWarning, __file__)]
+          and "kernels.c:6:" in str(caught[0].message), caught)
+    for wrong in (3, {"mine": SQUARE}, {"../mine.so": SQUARE}, "mine.c",
+                  {"kernels.so": b"(x)"}):
+        raises(TypeError, lambda: dogged.program(SQUARING, kernels=wrong),
+               "kernel")
 
 
 # Counts its calls, so no run agrees with another.
@@ -708,7 +900,9 @@ def case_builder():
 def case_formulas():
     """Formulas as Python means them, also their bits; mistakes in words."""
     b = dogged.Builder("f")
-    N = b.param("N", 11)
+    N = b.param("N", np.int32(11))
+    b.param("R", np.float32(0.5))
+    check("real", "param R : double = 0.5\n" in b.text, b.text)
     x, = b.indices("x")
     one, made = b.array("one"), b.array("made")
     for formula, text in (
@@ -745,6 +939,9 @@ def case_formulas():
             (lambda: x//2.0, "np.floor"), (lambda: np.sinc(1.0*x), "no array"),
             (lambda: np.hypot.reduce([x, x]), "no array"),
             (lambda: np.isnan(x), "language"),
+            (lambda: x + np.ones(3), "array of shape (3,)"),
+            (lambda: np.ones(3)*x, "array of shape (3,)"),
+            (lambda: b.boundary(one[x], np.ones(3)), "array of shape (3,)"),
             (lambda: x + "1", "str"), (lambda: x + float("nan"), "nan"),
             (lambda: b.boundary(one[x].where(x > 1, 0), 0), "reads"),
             (lambda: b.task(one[x], over={x: (0, 1)}), "each with a value"),

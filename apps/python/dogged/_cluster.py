@@ -6,11 +6,11 @@ import html
 import os
 import warnings
 import weakref
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from ._door import Answer, Door
 from ._errors import DoggedError, DoggedWarning, Mistyped
-from ._program import Program, listed
+from ._program import Program, check_program, listed
 from ._run import Run, _forget
 from ._values import to_descriptor
 
@@ -25,6 +25,14 @@ def send_inputs(door: Door, do: str, program: Program,
     if not isinstance(inputs, Mapping):
         raise TypeError("inputs are arrays by name: inputs={'v': array}, not "
                         f"{type(inputs).__name__}")
+    with program.placed(want) as sent:
+        about, memory = _inputs_of(program, inputs)
+        return door.ask(do, memory, inputs=about, **sent, **fields)
+
+
+def _inputs_of(program: Program, inputs: Mapping[str, Any]
+               ) -> Tuple[List[Dict[str, Any]], List[int]]:
+    """Inputs in words, and their descriptors."""
     about: List[Dict[str, Any]] = []
     memory: List[int] = []
     try:
@@ -44,7 +52,7 @@ def send_inputs(door: Door, do: str, program: Program,
         for descriptor in memory:
             os.close(descriptor)
         raise
-    return door.ask(do, memory, inputs=about, **program.fields(want), **fields)
+    return about, memory
 
 
 class Cluster:
@@ -76,9 +84,7 @@ class Cluster:
         keep          seconds that results stay with the agents afterwards
         redo_at_most  seconds of work that one lost agent may cost
         """
-        if not isinstance(program, Program):
-            raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
-                            "dogged.program(text)")
+        check_program(program)
         for name, seconds in (("keep", keep), ("redo_at_most", redo_at_most)):
             if not isinstance(seconds, (int, float)):
                 raise TypeError(f"{name} is a number of seconds, not "

@@ -11,6 +11,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -24,7 +25,19 @@ Answer = Dict[str, Any]
 # Takes the answer and its descriptors, in the reader's thread.
 OnReply = Callable[[Answer, List[int]], None]
 
+# Of docs/JSON.md; the client's first line has it.
+_SCHEMA = 1
+_HELLO_SECONDS = 20.0
+_HELLO_BYTES_MAX = 1 << 16
+
 _wires: "weakref.WeakSet[_Wire]" = weakref.WeakSet()
+
+
+def without(words: str, answer: Answer) -> Answer:
+    """An answer that has these words in none of its texts."""
+    text = json.dumps(answer).replace(json.dumps(words)[1:-1], "")
+    out: Answer = json.loads(text)
+    return out
 
 
 def command() -> str:
@@ -46,11 +59,29 @@ def command() -> str:
     return found
 
 
+def _ending(process: "subprocess.Popen[bytes]") -> str:
+    """How a process has ended, in words."""
+    try:
+        # The kernel closes its socket a moment before.
+        code = process.wait(5)
+    except subprocess.TimeoutExpired:
+        return "has closed its socket"
+    if code >= 0:
+        return f"has ended with status {code}"
+    try:
+        name = f" ({signal.Signals(-code).name})"
+    except ValueError:  # one of real time
+        name = ""
+    return f"was ended by signal {-code}{name}"
+
+
 class _Wire:
     """The socket and both threads. Knows nothing that holds it in turn."""
 
-    def __init__(self, sock: socket.socket):
+    def __init__(self, sock: socket.socket,
+                 process: "subprocess.Popen[bytes]"):
         self.sock = sock
+        self.process = process
         self.pid = os.getpid()
         # Reentrant: the end of a run, by the garbage collector, says something.
         self.lock = threading.RLock()
@@ -66,6 +97,9 @@ class _Wire:
         self.end: Optional[ClientGone] = None
         self.is_closed = False  # by this process
         self.what_follows = ""  # of its end, in words
+        # The client's first line; empty if it was none of a client's.
+        self.hello: Optional[Answer] = None
+        self.has_spoken = threading.Event()  # or ended
         _wires.add(self)
         for work in (self._read, self._write):
             threading.Thread(target=work, name="dogged", daemon=True).start()
@@ -120,6 +154,12 @@ class _Wire:
             if not data:
                 break
             *lines, rest = (rest + data).split(b"\n")
+            if not self.has_spoken.is_set():
+                if not lines and len(rest) <= _HELLO_BYTES_MAX:
+                    continue
+                self._greet(lines.pop(0) if lines else b"")
+                if not self.hello:
+                    break  # nothing else that it says has a meaning
             for line in lines:
                 answer: Answer = json.loads(line)
                 count = answer.get("descriptors", 0)
@@ -130,6 +170,16 @@ class _Wire:
         for one in came:
             os.close(one)
         self._finish()
+
+    def _greet(self, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            said = None
+        is_hello = isinstance(said, dict) and (
+            said.get("hello") == "dogged client")
+        self.hello = said if is_hello else {}
+        self.has_spoken.set()
 
     def _deliver(self, answer: Answer, descriptors: List[int]) -> None:
         if "id" in answer:
@@ -164,10 +214,11 @@ class _Wire:
                 run._lose(self.end)
 
     def _finish(self) -> None:
+        how = "" if self.is_closed else _ending(self.process)
         with self.lock:
             self.end = ClientGone(
                 ("this cluster is closed" if self.is_closed else
-                 "the dogged client has ended, and what it said is on standard "
+                 f"the dogged client {how}; if it said why, that is on standard "
                  "error") + self.what_follows)
             waiting, self.waiting = self.waiting, {}
             runs = list(self.runs.values())
@@ -176,6 +227,7 @@ class _Wire:
         for run in runs:
             run._lose(self.end)
         self.out.put(None)
+        self.has_spoken.set()
 
 
 def _close_after_fork() -> None:
@@ -209,22 +261,47 @@ class Door:
     """A client process. Ends with this object, and with this process."""
 
     def __init__(self) -> None:
+        path = command()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             try:
                 # A session of its own: Ctrl-C is for this process alone.
                 self._process = subprocess.Popen(
-                    [command(), "client", "--socket-fd",
+                    [path, "client", "--socket-fd",
                      str(theirs.fileno())],
                     pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL, start_new_session=True)
             except OSError as error:
                 ours.close()
-                raise Mistyped(f"{command()} can't be started: "
+                raise Mistyped(f"{path} can't be started: "
                                f"{error.strerror}") from error
-        self._wire = _Wire(ours)
+        self._wire = _Wire(ours, self._process)
         self._finalizer = weakref.finalize(self, _end, ours, self._process,
                                            os.getpid())
+        try:
+            self._expect_hello(path)
+        except BaseException:
+            self.kill()
+            self.close()
+            raise
+
+    def _expect_hello(self, path: str) -> None:
+        """Mistyped unless the process is a client of this schema."""
+        has_spoken = self._wire.has_spoken.wait(_HELLO_SECONDS)
+        hello = self._wire.hello
+        if not hello:
+            if hello is not None:
+                how = "does not speak as a dogged client does"
+            elif has_spoken:
+                how = f"{_ending(self._process)} before it said a word"
+            else:
+                how = f"has said nothing for {_HELLO_SECONDS:.0f} s"
+            raise Mistyped(f"{path} {how}: is it the dogged command of this "
+                           f"package's release? DOGGED names another one")
+        if hello.get("schema") != _SCHEMA:
+            raise Mistyped(f"{path}: this dogged command speaks schema "
+                           f"{hello.get('schema')}, and this package speaks "
+                           f"{_SCHEMA}: take both of one release")
 
     @property
     def pid(self) -> int:
@@ -247,8 +324,11 @@ class Door:
 
     def ask(self, do: str, memory: Sequence[int] = (),
             on_abandon: Optional[Callable[[Answer], None]] = None,
-            **fields: Any) -> Answer:
-        """The answer to a request. `on_abandon` gets it if Ctrl-C came first."""
+            hidden: str = "", **fields: Any) -> Answer:
+        """The answer to a request, without `hidden` in its texts.
+
+        on_abandon  gets it if Ctrl-C came first
+        """
         self.check()
         came = threading.Event()
         lock = threading.Lock()
@@ -279,6 +359,8 @@ class Door:
         if answer.get("gone"):
             assert self._wire.end is not None
             raise self._wire.end
+        if hidden:
+            answer = without(hidden, answer)
         if answer.get("status") != 0:
             raise error_of(answer)
         return answer

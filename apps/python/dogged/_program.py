@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import html
+import json
 import os
+import subprocess
 import warnings
 import zlib
-from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional,
-                    Tuple, Union)
+from contextlib import contextmanager
+from typing import (Any, Callable, Dict, Iterable, Iterator, List, Mapping,
+                    Optional, Tuple, Union)
 
-from ._door import checker
-from ._errors import DoggedWarning
+from ._door import checker, command, without
+from ._errors import DoggedWarning, error_of
+from ._kernels import Kernels, Sources
 
 Parameter = Union[int, float, str]
 # The place in Python of a line of the text.
@@ -57,14 +61,19 @@ class Program:
 
     def __init__(self, text: str, file: str, parameters: Mapping[str, Any],
                  want: Iterable[str], stacklevel: int = 3,
-                 where: Optional[Where] = None):
+                 where: Optional[Where] = None,
+                 kernels: Optional[Kernels] = None):
         if not isinstance(text, str):
             raise TypeError("a program is text; dogged.load() takes a path")
         self.text = text
         self._file = file
         self.parameters: Dict[str, Parameter] = dict(parameters)
         self._want = listed(want)
-        answer = checker().ask("check", **self.fields())
+        self._kernels = kernels
+        with self.placed() as fields:
+            answer = checker().ask("check", **fields)
+            if kernels is not None and kernels.may_lack(file, text):
+                _check_kernels(fields)
         self.name: str = answer["program"]
         self.results: Tuple[str, ...] = tuple(answer.get("results", ()))
         self.tasks: int = answer.get("tasks", 0)
@@ -93,6 +102,22 @@ class Program:
                 "parameters": {name: parameter_text(name, value)
                                for name, value in self.parameters.items()}}
 
+    @contextmanager
+    def placed(self, want: Iterable[str] = ()) -> Iterator[Dict[str, Any]]:
+        """As fields(), for ask(); kernels in C are there for the client as long
+        as this lasts."""
+        fields = self.fields(want)
+        if self._kernels is None:
+            yield fields
+            return
+        with self._kernels.placed(self._file, self.text) as (file, hidden):
+            yield {**fields, "file": file, "hidden": hidden}
+
+    @property
+    def has_kernels(self) -> bool:
+        """It came with kernels in C."""
+        return self._kernels is not None
+
     def input_type(self, name: str) -> Optional[str]:
         """The type of an input, also of one that the program can make itself;
         None of a name that is no input."""
@@ -102,7 +127,7 @@ class Program:
         """The same with other parameters, or more results."""
         return Program(self.text, self._file,
                        {**self.parameters, **parameters},
-                       [*self._want, *listed(want)])
+                       [*self._want, *listed(want)], kernels=self._kernels)
 
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}"
@@ -120,23 +145,66 @@ class Program:
                 f"<pre>{html.escape(self.text)}</pre></div>")
 
 
-def program(text: str, *, name: str = "", want: Iterable[str] = (),
-            **parameters: Any) -> Program:
-    """A program from its text. `want`: more results, as "u(:)(10)".
+def _check_kernels(fields: Mapping[str, Any]) -> None:
+    """Raises what the compiler says of kernels that their library lacks: it
+    looks into libraries where it only checks."""
+    words = [command(), "check", "--json", fields["file"]]
+    for name, value in fields["parameters"].items():
+        words += ["-D", f"{name}={value}"]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        answer = without(fields["hidden"], json.loads(done.stdout))
+    except ValueError:
+        return  # a library that ends every process; the job says so
+    if answer.get("error", {}).get("code") == "D017":
+        raise error_of(answer)
 
-    Raises ProgramError with place, carets and help where it is wrong.
+
+def check_program(given: Any) -> None:
+    """TypeError unless it is a program, compiled."""
+    if isinstance(given, Program):
+        return
+    # Anything that makes one, above all a Builder.
+    if callable(getattr(given, "program", None)):
+        raise TypeError(f"a program is wanted: call .program() of the "
+                        f"{type(given).__name__}, with its parameters")
+    raise TypeError(f"a program is wanted: dogged.load('heat.dog'), or "
+                    f"dogged.program(text), not {type(given).__name__}")
+
+
+def _kernels_of(given: Optional[Sources]) -> Optional[Kernels]:
+    if given is None:
+        return None
+    out = Kernels(given)
+    for words in out.warnings:
+        warnings.warn(DoggedWarning("\n" + words), stacklevel=3)
+    return out
+
+
+def program(text: str, *, name: str = "", want: Iterable[str] = (),
+            kernels: Optional[Sources] = None, **parameters: Any) -> Program:
+    """A program from its text.
+
+    want     more results, as "u(:)(10)"
+    kernels  C text of its kernels, which are  kernel f(in a, out b) from
+             "kernels.so"; or texts by the names of their libraries. They are
+             compiled here, by cc or $CC, and `struct value` is declared
+
+    Raises ProgramError with place, carets and help where it is wrong, also of
+    the C text.
     """
     # Jobs of one name and another text refuse each other in a cluster.
     digits = zlib.crc32(text.encode("utf-8", "replace")) if isinstance(
         text, str) else 0
     return Program(text, f"{name or f'program_{digits:08x}'}.dog", parameters,
-                   want, stacklevel=3)
+                   want, stacklevel=3, kernels=_kernels_of(kernels))
 
 
 def load(path: Union[str, "os.PathLike[str]"], *, want: Iterable[str] = (),
-         **parameters: Any) -> Program:
+         kernels: Optional[Sources] = None, **parameters: Any) -> Program:
     """A program from its file, heat.dog; else as program()."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     return Program(text, os.path.abspath(os.fspath(path)), parameters, want,
-                   stacklevel=3)
+                   stacklevel=3, kernels=_kernels_of(kernels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass
 from itertools import islice
@@ -11,9 +12,10 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional
 from ._cluster import send_inputs
 from ._door import Answer, Door
 from ._errors import SimFailed
-from ._program import Program, parameter_text
+from ._program import Program, check_program, parameter_text
 
 _SEEDS_PER_REQUEST = 1000
+_LIBRARY = re.compile(r'\)\s*from\s*"')
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,7 @@ def sim(program: Program, inputs: Optional[Mapping[str, Any]] = None, *,
 
     Raises SimFailed at the first seed whose run fails, or has other bits.
     """
-    if not isinstance(program, Program):
-        raise TypeError("a program is wanted: dogged.load('heat.dog'), or "
-                        "dogged.program(text)")
+    check_program(program)
     how: Dict[str, Any] = {
         "agents": agents, "replicas": replicas, "search_only": search_only,
         "claims": claims, "faults": ",".join(
@@ -72,6 +72,8 @@ def sim(program: Program, inputs: Optional[Mapping[str, Any]] = None, *,
     numbers = iter([seeds] if isinstance(seeds, int) else seeds)
     answers: List[Answer] = []
     door = Door()
+    if _LIBRARY.search(program.text):
+        door.follow("; a simulation runs kernels of your own in it")
     try:
         while True:
             some = [int(seed) for seed in islice(numbers, _SEEDS_PER_REQUEST)]
@@ -123,6 +125,8 @@ def _command(program: Program, seed: int,
              how: Mapping[str, Any]) -> Optional[str]:
     """The same in a shell; None where the text is in no file."""
     fields = program.fields()
+    if program.has_kernels:
+        return None
     try:
         with open(fields["file"], encoding="utf-8") as file:
             is_same = file.read() == program.text

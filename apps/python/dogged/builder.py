@@ -23,6 +23,8 @@ import sys
 from typing import (Any, Callable, Dict, List, Mapping, NoReturn, Optional,
                     Sequence, Tuple, Union)
 
+import numpy as np
+
 from ._errors import ProgramError
 from ._program import Parameter, Program
 
@@ -49,7 +51,10 @@ _OPERATORS: Dict[str, Callable[[Any, Any], Any]] = {
     "greater_equal": lambda a, b: a >= b, "equal": lambda a, b: a == b,
     "not_equal": lambda a, b: a != b}
 
-Value = Union["Expr", int, float]
+# To type checkers a function of NumPy returns an array whatever it takes, also
+# an Expr, which it is then. A true array is a TypeError, of _expr().
+Value = Union["Expr", int, float, "np.generic", "np.ndarray[Any, Any]"]
+Condition = Union["Expr", "np.ndarray[Any, Any]"]
 Range = Sequence[Any]
 Over = Mapping["Index", Range]
 
@@ -209,9 +214,9 @@ class Label(Expr):
         if any(isinstance(one, slice) for one in at) and guard is not None:
             raise TypeError(f"{self.text} is no single label")
 
-    def where(self, condition: Expr, otherwise: Value) -> "Label":
+    def where(self, condition: Condition, otherwise: Value) -> "Label":
         """The label where the condition holds, and elsewhere `otherwise`."""
-        return Label(self.array, self.at, (condition, _expr(otherwise)))
+        return Label(self.array, self.at, (_expr(condition), _expr(otherwise)))
 
     def _name(self) -> str:
         if self._guard is not None:
@@ -253,6 +258,10 @@ class Array:
 def _expr(value: Any) -> Expr:
     if isinstance(value, Expr):
         return value
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        raise TypeError(f"a number or a formula is wanted here, not an array of "
+                        f"shape {value.shape}: submit(inputs=...) takes arrays, "
+                        f"for input()")
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -305,7 +314,7 @@ def call(function: str, *arguments: Value) -> Expr:
     return Expr([*parts, ")"], _ATOM, whole or function == "int64")
 
 
-def where(condition: Expr, then: Value, otherwise: Value) -> Expr:
+def where(condition: Condition, then: Value, otherwise: Value) -> Expr:
     """`then` where the condition holds, else `otherwise`; both are computed."""
     a, b = _expr(then), _expr(otherwise)
     return Expr([*_expr(condition)._at(_OR), " ? ", *a._at(_OR), " : ",
@@ -322,9 +331,12 @@ class Builder:
         self._repeat: Optional[Tuple[int, str]] = None
         self._tasks = 0
 
-    def param(self, name: str, default: Optional[Parameter] = None) -> Expr:
+    def param(self, name: str,
+              default: Optional[Union[Parameter, "np.generic"]] = None) -> Expr:
         """A parameter; real if its default is. Without one it is to be given."""
         self._claim(name)
+        if isinstance(default, np.generic):
+            default = default.item()
         is_real = isinstance(default, float)
         text = f"param {name}{' : double' if is_real else ''}"
         if default is not None:
@@ -355,7 +367,7 @@ class Builder:
 
     def task(self, creates: Union[Label, Mapping[Label, Value]],
              value: Optional[Value] = None, *, over: Over,
-             where: Optional[Expr] = None, name: str = "") -> None:
+             where: Optional[Condition] = None, name: str = "") -> None:
         """A task that creates u[x, t] with a value, for each point of `over`.
 
         Several labels at once: task({u[x, t]: a, v[x, t]: b}, over=...).
@@ -404,7 +416,7 @@ class Builder:
                              "end task"]))
 
     def boundary(self, label: Label, value: Value,
-                 where: Optional[Expr] = None) -> None:
+                 where: Optional[Condition] = None) -> None:
         """A value of all labels of this form that no task creates."""
         self._add(f"boundary {label._name()} = {_plain(value)}"
                   + self._condition(where))
@@ -420,7 +432,8 @@ class Builder:
             "" if otherwise is None else f" else {_plain(otherwise)}"))
 
     def reduce(self, how: str, into: Label, of: Label, *, over: Over,
-               at: Optional[Over] = None, where: Optional[Expr] = None) -> None:
+               at: Optional[Over] = None,
+               where: Optional[Condition] = None) -> None:
         """One number of many: sum, min, max, norm2 or normmax.
 
         reduce("max", top[t], u[x, t], over={x: (0, N-1)}, at={t: (0, T)})
@@ -440,7 +453,7 @@ class Builder:
         self._add(self._repeat[1])
         return Expr([name], _ATOM, True)
 
-    def until(self, condition: Expr) -> None:
+    def until(self, condition: Condition) -> None:
         """When repeat() ends: until(change[T] < 1e-6)."""
         if self._repeat is None:
             raise TypeError("repeat() comes first")
@@ -507,7 +520,7 @@ class Builder:
         return name
 
     @staticmethod
-    def _condition(condition: Optional[Expr]) -> str:
+    def _condition(condition: Optional[Condition]) -> str:
         return "" if condition is None else f" where {_plain(condition)}"
 
     @staticmethod
