@@ -116,6 +116,13 @@ def case_results():
         names = [event["event"] for event in run]
         check("events", names[0] == "submitted" and names[-1] == "done"
               and "lost" in names and "joined" in names, names)
+        run = cluster.submit(long_heat())
+        victims = cluster.own_agents
+        for victim in victims:
+            os.kill(victim["pid"], signal.SIGKILL)
+        raises(dogged.NoAgents, run.wait)
+        check("all are lost", sorted(loss["who"] for loss in run.losses)
+              == sorted(one["name"] for one in victims), run.losses)
 
 
 def anonymous():
@@ -697,7 +704,12 @@ def kernels_in(folder):
             (SQUARING.replace("in a, power", "in a"), ("D017",)),
             (SQUARING.replace("= 2", "= 2 3"), ("wrong.dog:1:",)),
             (SQUARING.replace("kernels.so", "mine.so"),
-             ("takes no kernel from kernels.so",))):
+             ("mine.so can't be read",)),
+            (SQUARING.replace(' from "kernels.so"', ""), ("D017",)),
+            (SQUARING.replace("call square(a, P, b)", "call subtract(a, a, a, b)")
+             .replace('kernel square(in a, power, out b) from "kernels.so"',
+                      "kernel subtract(in c, in a, in b, out r)"),
+             ("takes no kernel from kernels.so", "kernel f(in a, out b)"))):
         error = raises(dogged.DoggedError, lambda: dogged.program(
             text, name="wrong", kernels=SQUARE), *words)
         check("folder", "dogged-kernels" not in str(vars(error)), vars(error))

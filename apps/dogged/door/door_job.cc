@@ -153,6 +153,7 @@ void DoorJob::Step(absl::Duration patience) {
                      " bytes that the client had"));
   }
   if (status.ok()) return;
+  if (absl::IsUnavailable(status) && options_.reap != nullptr) options_.reap();
   has_ended_ = true;
   const ExitCode code = ExitCodeOf(status);
   const RunReport report = Report();

@@ -53,6 +53,9 @@ class DoorJob {
     std::vector<std::string> addresses;  // of agents
     ConnectControl connect;
     bool has_own_agents = false;  // whose deaths others tell of
+    // Has NoteOwnLoss() told of those that have ended by now. A job that fails
+    // for want of agents says which they were.
+    std::function<void()> reap = nullptr;
     // Of a job that was attached to: the labels of what was wanted, once it is
     // known how its loop has ended.
     std::function<absl::StatusOr<std::vector<dsl::SelectedLabels>>(

@@ -30,6 +30,8 @@ namespace {
 // A request waits no longer than this for the jobs.
 constexpr absl::Duration kStep = absl::Milliseconds(20);
 constexpr absl::Duration kIdle = absl::Seconds(1);
+// Agents that answer nobody any more have ended by then.
+constexpr absl::Duration kEndPatience = absl::Milliseconds(500);
 constexpr int64_t kAgentsMax = 256;
 
 // Words about a program of that many messages may be long.
@@ -80,22 +82,46 @@ nlohmann::ordered_json NamesOf(const std::vector<NamedResult>& results) {
   return out;
 }
 
-absl::StatusOr<std::map<std::string, Value>> InputsOf(
-    const DoorRequest& request,
-    const std::vector<OwnedDescriptor>& descriptors) {
+// The inputs and libraries of a request. Their descriptors come in that order.
+absl::Status TakeGiven(const DoorRequest& request,
+                       const std::vector<OwnedDescriptor>& descriptors,
+                       GivenProgram& given) {
   DOGGED_ASSIGN_OR_RETURN(const std::vector<DoorInput> inputs,
                           request.Inputs("inputs"));
-  if (inputs.size() != descriptors.size()) {
-    return absl::NotFoundError(
-        absl::StrCat(inputs.size(), " inputs want as many descriptors, not ",
-                     descriptors.size()));
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<std::string> libraries,
+                          request.Texts("libraries"));
+  const size_t count = inputs.size() + libraries.size();
+  if (count != descriptors.size()) {
+    return absl::NotFoundError(absl::StrCat(
+        inputs.size(), " inputs and ", libraries.size(),
+        " libraries want as many descriptors, not ", descriptors.size()));
   }
-  std::map<std::string, Value> out;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    DOGGED_ASSIGN_OR_RETURN(out[inputs[i].array],
+    DOGGED_ASSIGN_OR_RETURN(given.inputs[inputs[i].array],
                             InputOf(inputs[i], descriptors[i]));
   }
-  return out;
+  for (size_t i = 0; i < libraries.size(); ++i) {
+    DOGGED_ASSIGN_OR_RETURN(
+        given.libraries[libraries[i]],
+        LibraryOf(libraries[i], descriptors[inputs.size() + i]));
+  }
+  return absl::OkStatus();
+}
+
+// An error for a library of which the program takes no kernel.
+absl::Status CheckTaken(const GivenProgram& given, const Program& program) {
+  for (const auto& [name, content] : given.libraries) {
+    const bool is_taken =
+        std::any_of(program.kernels.begin(), program.kernels.end(),
+                    [&name = name](const KernelSpec& spec) {
+                      return spec.kind == "library" && spec.name == name;
+                    });
+    if (is_taken) continue;
+    return absl::NotFoundError(absl::StrCat(
+        "the program takes no kernel from ", name,
+        "; in its text:  kernel f(in a, out b) from \"", name, "\""));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -132,7 +158,7 @@ void DoorSession::Run() {
       Serve(**line);
       continue;  // the next one may be there
     }
-    Reap();
+    Reap(absl::ZeroDuration());
     StepJobs(kStep);
   }
 }
@@ -199,23 +225,30 @@ absl::StatusOr<LoadedProgram> DoorSession::Load(const DoorRequest& request,
   DOGGED_ASSIGN_OR_RETURN(program.wanted, request.Texts("want"));
   program.given = &given;
   program.may_lack_inputs = may_lack_inputs;
+  program.loads_libraries = !given.libraries.empty();
   auto loaded = run.cluster.empty() || may_lack_inputs
                     ? LoadProgram(program, kernels_)
                     : LoadForCluster(run, kernels_);
   if (given.diagnostics.has_value()) {
     diagnostics_ = DiagnosticsJson(*given.diagnostics);
   }
+  if (loaded.ok()) {
+    DOGGED_RETURN_IF_ERROR(CheckTaken(given, loaded->job.program));
+  }
   return loaded;
 }
 
 absl::StatusOr<DoorSession::Answer> DoorSession::Check(
     const DoorRequest& request) {
-  DOGGED_RETURN_IF_ERROR(
-      request.AllowOnly({"file", "text", "parameters", "want"}));
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<OwnedDescriptor> descriptors,
+                          TakeDescriptors(request));
+  DOGGED_RETURN_IF_ERROR(request.AllowOnly(
+      {"file", "text", "parameters", "want", "libraries", "descriptors"}));
   RunOptions run;
   run.program.agents = 1;
   run.program.workers = WorkersPerAgent(0, 1);
   GivenProgram given;
+  DOGGED_RETURN_IF_ERROR(TakeGiven(request, descriptors, given));
   const absl::StatusOr<LoadedProgram> loaded =
       Load(request, run, given, /*may_lack_inputs=*/true);
   if (!given.awaited.empty()) {
@@ -377,15 +410,16 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Sim(
     const DoorRequest& request) {
   DOGGED_ASSIGN_OR_RETURN(const std::vector<OwnedDescriptor> descriptors,
                           TakeDescriptors(request));
-  DOGGED_RETURN_IF_ERROR(request.AllowOnly(
-      {"file", "text", "parameters", "want", "inputs", "descriptors", "seeds",
-       "agents", "replicas", "faults", "search_only", "claims"}));
+  DOGGED_RETURN_IF_ERROR(
+      request.AllowOnly({"file", "text", "parameters", "want", "inputs",
+                         "libraries", "descriptors", "seeds", "agents",
+                         "replicas", "faults", "search_only", "claims"}));
   DOGGED_ASSIGN_OR_RETURN(const DoorSim sim, DoorSim::Of(request));
   RunOptions run;
   run.program.agents = sim.options.agents;
   run.program.workers = 1;
   GivenProgram given;
-  DOGGED_ASSIGN_OR_RETURN(given.inputs, InputsOf(request, descriptors));
+  DOGGED_RETURN_IF_ERROR(TakeGiven(request, descriptors, given));
   DOGGED_ASSIGN_OR_RETURN(const LoadedProgram loaded,
                           Load(request, run, given, /*may_lack_inputs=*/false));
   Answer out;
@@ -400,14 +434,14 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
   DOGGED_ASSIGN_OR_RETURN(const std::vector<OwnedDescriptor> descriptors,
                           TakeDescriptors(request));
   DOGGED_RETURN_IF_ERROR(request.AllowOnly(
-      {"file", "text", "parameters", "want", "inputs", "descriptors",
-       "replicas", "keep_seconds", "redo_seconds"}));
+      {"file", "text", "parameters", "want", "inputs", "libraries",
+       "descriptors", "replicas", "keep_seconds", "redo_seconds"}));
   if (!is_open_) {
     return absl::NotFoundError("no cluster is open: say \"open\" first");
   }
   RunOptions run = cluster_;
   GivenProgram given;
-  DOGGED_ASSIGN_OR_RETURN(given.inputs, InputsOf(request, descriptors));
+  DOGGED_RETURN_IF_ERROR(TakeGiven(request, descriptors, given));
   DOGGED_ASSIGN_OR_RETURN(
       const int64_t replicas,
       request.Number("replicas", 1, JobOptions::kReplicasMax, 0));
@@ -445,7 +479,8 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
               .keep_ms = std::llround(1000 * keep)},
       .addresses = run.cluster_agents.empty() ? addresses : run.cluster_agents,
       .connect = ConnectWith(run.credentials),
-      .has_own_agents = agents_ != nullptr};
+      .has_own_agents = agents_ != nullptr,
+      .reap = [this] { Reap(kEndPatience); }};
   rng_ = Rng(rng_.Next());  // another submission next time
   auto job = std::make_unique<DoorJob>(std::move(loaded), std::move(results),
                                        std::move(options));
@@ -507,7 +542,9 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
   out.fields["results"] = NamesOf(results);
   auto job = std::make_unique<DoorJob>(
       std::move(loaded), std::move(results),
-      DoorJob::Options{.has_own_agents = agents_ != nullptr, .select = select});
+      DoorJob::Options{.has_own_agents = agents_ != nullptr,
+                       .reap = [this] { Reap(kEndPatience); },
+                       .select = select});
   DOGGED_RETURN_IF_ERROR(job->Attach(std::move(client), std::move(named)));
   out.fields["run"] = ++last_job_;
   out.fields["job"] = job->hash();
@@ -600,9 +637,9 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Status(
   return out;
 }
 
-void DoorSession::Reap() {
+void DoorSession::Reap(absl::Duration patience) {
   if (agents_ == nullptr) return;
-  for (const size_t index : agents_->Reap()) {
+  for (const size_t index : agents_->Reap(patience)) {
     const LocalAgents::Process& process = agents_->processes()[index];
     for (auto& [number, job] : jobs_) {
       job->NoteOwnLoss({.who = process.name, .cause = process.end},

@@ -73,7 +73,7 @@ class DoorSession {
   absl::StatusOr<std::unique_ptr<ClusterClient>> ConnectToAgents() const;
   // Until own agents know one another.
   absl::Status AwaitViews(const std::shared_ptr<Credentials>& credentials);
-  void Reap();
+  void Reap(absl::Duration patience);
   // Jobs go on for as long as `patience`, and say what happened.
   void StepJobs(absl::Duration patience);
   void Say(const nlohmann::ordered_json& object,

@@ -16,6 +16,7 @@ namespace {
 
 // Shorter values come from the heap, and are copied in the end.
 constexpr int64_t kBytesMin = int64_t{64} << 10;
+constexpr int64_t kLibraryBytesMax = int64_t{256} << 20;
 
 int MakeMemory(int64_t bytes) {
   const int made =
@@ -71,6 +72,31 @@ absl::StatusOr<Value> InputOf(const DoorInput& input,
   if (out.IsNone()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "input ", input.array, ": no addresses for its ", bytes, " bytes"));
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> LibraryOf(const std::string& name,
+                                      const OwnedDescriptor& descriptor) {
+  struct stat facts = {};
+  const bool is_file =
+      fstat(descriptor.number(), &facts) == 0 && S_ISREG(facts.st_mode);
+  if (!is_file || facts.st_size > kLibraryBytesMax) {
+    return absl::NotFoundError(absl::StrCat(
+        "library ", name, ": its descriptor is no file of at most ",
+        kLibraryBytesMax >> 20, " MB"));
+  }
+  std::string out(static_cast<size_t>(facts.st_size), '\0');
+  size_t at = 0;
+  while (at < out.size()) {
+    const ssize_t count = pread(descriptor.number(), out.data() + at,
+                                out.size() - at, static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return absl::NotFoundError(
+          absl::StrCat("library ", name, " can't be read"));
+    }
+    at += static_cast<size_t>(count);
   }
   return out;
 }

@@ -25,6 +25,10 @@ namespace dogged {
 absl::StatusOr<Value> InputOf(const DoorInput& input,
                               const OwnedDescriptor& descriptor);
 
+// The bytes of a shared library that came as a descriptor. Errors: kNotFound.
+absl::StatusOr<std::string> LibraryOf(const std::string& name,
+                                      const OwnedDescriptor& descriptor);
+
 // ResultMemory: values are made in memory descriptors while one is installed.
 // Thread-safe.
 class ResultMemory : public ValueMemory {

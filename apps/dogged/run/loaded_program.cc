@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -13,6 +15,7 @@
 #include "dsl/isl/analysis_isl.h"
 #include "dsl/nest/lower_nest.h"
 #include "dsl/text/diagnostics.h"
+#include "dsl/text/include.h"
 #include "runtime/base/status.h"
 
 namespace dogged {
@@ -58,6 +61,24 @@ absl::Status NameFile(
   return status;
 }
 
+// Reads files, and libraries that were given in place of some.
+std::function<absl::StatusOr<std::string>(const std::string&)> ReaderOf(
+    const ProgramOptions& options) {
+  if (options.given == nullptr || options.given->libraries.empty()) {
+    return ReadText;
+  }
+  std::map<std::string, std::string> given;
+  for (const auto& [name, content] : options.given->libraries) {
+    given[dsl::RelativeTo(options.file, name)] = content;
+  }
+  return [given = std::move(given)](
+             const std::string& path) -> absl::StatusOr<std::string> {
+    const auto found = given.find(path);
+    if (found != given.end()) return found->second;
+    return ReadText(path);
+  };
+}
+
 // Compiles `out.text` with `out.options` into the rest of it.
 absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
                          dsl::Diagnostics& diagnostics) {
@@ -94,7 +115,7 @@ absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
   if (!text.ok()) return fail(text.status());
   out.text = *std::move(text);
   out.writes_results = options.writes_results;
-  out.options.read_file = ReadText;
+  out.options.read_file = ReaderOf(options);
   out.options.load_library = kernels.load_library();
   out.options.file = options.file;
   out.options.parameters = options.definitions;

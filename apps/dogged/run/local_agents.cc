@@ -266,13 +266,21 @@ void LocalAgents::Kill(size_t index) {
   }
 }
 
-std::vector<size_t> LocalAgents::Reap() {
+// It has closed all that it had open: a moment later it has ended.
+bool LocalAgents::IsEnding(const Process& process, absl::Duration patience) {
+  pollfd closed = {.fd = process.fd, .events = 0, .revents = 0};
+  const auto limit = static_cast<int>(absl::ToInt64Milliseconds(patience));
+  return poll(&closed, 1, limit) > 0 && (closed.revents & POLLHUP) != 0;
+}
+
+std::vector<size_t> LocalAgents::Reap(absl::Duration patience) {
   std::vector<size_t> out;
   for (size_t i = 0; i < processes_.size(); ++i) {
     Process& process = processes_[i];
     int status = 0;
     if (process.alive && process.IsReady() &&
-        waitpid(process.pid, &status, WNOHANG) > 0) {
+        waitpid(process.pid, &status,
+                IsEnding(process, patience) ? 0 : WNOHANG) > 0) {
       NoteEnd(status, process);
       out.push_back(i);
     }

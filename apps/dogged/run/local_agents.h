@@ -78,8 +78,8 @@ class LocalAgents {
   // End(), and their directory goes.
   void EndAndForget();
   // Positions of the processes that have ended since the last call, but for
-  // those that never listened.
-  std::vector<size_t> Reap();
+  // those that never listened. Waits so long for each that has not.
+  std::vector<size_t> Reap(absl::Duration patience = absl::ZeroDuration());
 
   const std::vector<Process>& processes() const { return processes_; }
   // Positions of the processes that listen.
@@ -93,6 +93,7 @@ class LocalAgents {
   // None if it has not said yet that it listens, by `limit`.
   std::optional<absl::Status> Listen(Process& process, absl::Time limit);
   absl::Status AwaitReady(Process& process);
+  static bool IsEnding(const Process& process, absl::Duration patience);
 
   LocalAgentsOptions options_;
   std::vector<Process> processes_;

@@ -22,6 +22,9 @@ using Definitions = std::vector<std::pair<std::string, std::string>>;
 struct GivenProgram {
   std::string text;
   std::map<std::string, Value> inputs;  // by array
+  // The contents of shared libraries, by the names that the program has for
+  // them. Other ones are files.
+  std::map<std::string, std::string> libraries;
   // Messages of its last compilation, which are printed nowhere.
   std::optional<dsl::Diagnostics> diagnostics;
   // See ProgramFacts; of programs that are not whole yet, too.

@@ -25,14 +25,13 @@ def send_inputs(door: Door, do: str, program: Program,
     if not isinstance(inputs, Mapping):
         raise TypeError("inputs are arrays by name: inputs={'v': array}, not "
                         f"{type(inputs).__name__}")
-    with program.placed(want) as sent:
-        about, memory = _inputs_of(program, inputs)
-        return door.ask(do, memory, inputs=about, **sent, **fields)
+    about, memory = _inputs_of(program, inputs)
+    return door.ask(do, memory, inputs=about, **program.fields(want), **fields)
 
 
 def _inputs_of(program: Program, inputs: Mapping[str, Any]
                ) -> Tuple[List[Dict[str, Any]], List[int]]:
-    """Inputs in words, and their descriptors."""
+    """Inputs in words; their descriptors, and those of libraries."""
     about: List[Dict[str, Any]] = []
     memory: List[int] = []
     try:
@@ -48,6 +47,7 @@ def _inputs_of(program: Program, inputs: Mapping[str, Any]
             of_shape = "" if shape is None else f"of shape {shape}, "
             raise Mistyped(f"input {name} is wanted, {of_shape}{kind}: "
                            f"inputs={{{name!r}: array}}")
+        memory += program.libraries()
     except BaseException:
         for descriptor in memory:
             os.close(descriptor)

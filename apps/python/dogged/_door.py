@@ -33,13 +33,6 @@ _HELLO_BYTES_MAX = 1 << 16
 _wires: "weakref.WeakSet[_Wire]" = weakref.WeakSet()
 
 
-def without(words: str, answer: Answer) -> Answer:
-    """An answer that has these words in none of its texts."""
-    text = json.dumps(answer).replace(json.dumps(words)[1:-1], "")
-    out: Answer = json.loads(text)
-    return out
-
-
 def command() -> str:
     """Path of the `dogged` command: $DOGGED, or that of this installation, or
     the first on PATH."""
@@ -324,11 +317,8 @@ class Door:
 
     def ask(self, do: str, memory: Sequence[int] = (),
             on_abandon: Optional[Callable[[Answer], None]] = None,
-            hidden: str = "", **fields: Any) -> Answer:
-        """The answer to a request, without `hidden` in its texts.
-
-        on_abandon  gets it if Ctrl-C came first
-        """
+            **fields: Any) -> Answer:
+        """The answer to a request. `on_abandon` gets it if Ctrl-C came first."""
         self.check()
         came = threading.Event()
         lock = threading.Lock()
@@ -359,8 +349,6 @@ class Door:
         if answer.get("gone"):
             assert self._wire.end is not None
             raise self._wire.end
-        if hidden:
-            answer = without(hidden, answer)
         if answer.get("status") != 0:
             raise error_of(answer)
         return answer

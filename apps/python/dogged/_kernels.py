@@ -1,17 +1,14 @@
-"""Kernels from C text: compiled once, kept in memory, in a folder for as long
-as the client reads them."""
+"""Kernels from C text: compiled once, and given to the client in memory."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
-from contextlib import contextmanager
 from functools import lru_cache
-from typing import Dict, Iterator, List, Mapping, Tuple, Union
+from typing import Dict, List, Mapping, Tuple, Union
 
 from ._errors import Mistyped, ProgramError
 
@@ -20,8 +17,6 @@ _ONLY_NAME = "kernels.so"
 _NAME = re.compile(r"\w[\w.+-]*\.so\Z")
 _ERROR = re.compile(r"^[^\n:]+:(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 _DECLARED = re.compile(r"\bstruct\s+value\s*\{")
-_INCLUDE = re.compile(r'^\s*include\s*"([^"\n]+)"', re.M)
-_KERNEL = re.compile(r'\bkernel\s+(\w+)\s*\([^)]*\)\s*from\s*"([^"\n]+)"')
 _VALUE = """\
 #include <stdint.h>
 struct value {
@@ -55,71 +50,22 @@ class Kernels:
             self._libraries[name], words = _compiled(compiler, name, source)
             self.warnings += [words] if words else []
 
-    def may_lack(self, file: str, text: str) -> bool:
-        """False only if each kernel that the text takes from here is here."""
-        _, declared = _read(text, os.path.dirname(os.path.abspath(file)))
-        return not all(b"\0" + kernel.encode() + b"\0" in self._libraries[name]
-                       for kernel, name in declared if name in self._libraries)
+    def names(self) -> List[str]:
+        return list(self._libraries)
 
-    @contextmanager
-    def placed(self, file: str, text: str) -> Iterator[Tuple[str, str]]:
-        """The path of a copy of the program's file beside which the libraries
-        lie, and what words about the program have too much for that.
-
-        All else that the text names by a path is found from there.
-        """
-        folder = os.path.dirname(os.path.abspath(file))
-        included, declared = _read(text, folder)
-        taken = [name for _, name in declared]
-        for name in self._libraries:
-            if name not in taken:
-                raise Mistyped(f"the program takes no kernel from {name}; in "
-                               f"its text:  kernel f(in a, out b) from "
-                               f"\"{name}\"")
-        # Agents compare texts, so these name no folder of one process: the
-        # client sees the program's own one below another root.
-        root = tempfile.mkdtemp(prefix="dogged-kernels-")
+    def descriptors(self) -> List[int]:
+        """Memory descriptors with the libraries, in the order of names()."""
+        out: List[int] = []
         try:
-            beside = root + folder
-            os.makedirs(beside, exist_ok=True)
-            own = {os.path.basename(file): text.encode("utf-8", "replace"),
-                   **self._libraries}
-            for name, content in own.items():
-                with open(os.path.join(beside, name), "wb") as out:
-                    out.write(content)
-            libraries = [os.path.normpath(os.path.join(folder, name))
-                         for name in taken if not os.path.isabs(name)]
-            for path in included + libraries:
-                if not os.path.lexists(root + path):
-                    os.makedirs(os.path.dirname(root + path), exist_ok=True)
-                    os.symlink(path, root + path)
-            yield (os.path.join(beside, os.path.basename(file)),
-                   root if os.path.isabs(file) else os.path.join(beside, ""))
-        finally:
-            shutil.rmtree(root, ignore_errors=True)
-
-
-def _read(text: str, folder: str) -> Tuple[List[str], List[Tuple[str, str]]]:
-    """Absolute paths of files that a program includes, by relative ones; and
-    its kernels, each with what it says of the library."""
-    included: List[str] = []
-    declared: List[Tuple[str, str]] = []
-
-    def read(text: str, folder: str) -> None:
-        declared.extend(_KERNEL.findall(text))
-        for named in _INCLUDE.findall(text):
-            path = os.path.normpath(os.path.join(folder, named))
-            if os.path.isabs(named) or path in included:
-                continue
-            included.append(path)
-            try:
-                with open(path, encoding="utf-8") as file:
-                    read(file.read(), os.path.dirname(path))
-            except (OSError, UnicodeDecodeError):
-                pass  # the compiler has better words
-
-    read(text, folder)
-    return included, declared
+            for name, content in self._libraries.items():
+                out.append(os.memfd_create(name[:200], os.MFD_CLOEXEC))
+                with open(out[-1], "wb", closefd=False) as memory:
+                    memory.write(content)
+        except BaseException:
+            for one in out:
+                os.close(one)
+            raise
+        return out
 
 
 @lru_cache(maxsize=64)
@@ -128,9 +74,8 @@ def _compiled(compiler: Tuple[str, ...], name: str,
     """The shared library, and warnings."""
     source_name = os.path.splitext(name)[0] + ".c"
     # As docs/LANGUAGE.md says. The value of a function that is not declared is
-    # none, so that is an error; -s leaves the names that others can call alone,
-    # for may_lack().
-    flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC", "-s",
+    # none, so that is an error.
+    flags = ["-O2", "-ffp-contract=off", "-shared", "-fPIC",
              "-Werror=implicit-function-declaration", "-o", name]
     with tempfile.TemporaryDirectory(prefix="dogged-kernels-") as folder:
         files = {source_name: source}

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import html
-import json
 import os
-import subprocess
 import warnings
 import zlib
-from contextlib import contextmanager
-from typing import (Any, Callable, Dict, Iterable, Iterator, List, Mapping,
-                    Optional, Tuple, Union)
+from typing import (Any, Callable, Dict, Iterable, List, Mapping, Optional,
+                    Tuple, Union)
 
-from ._door import checker, command, without
-from ._errors import DoggedWarning, error_of
+from ._door import checker
+from ._errors import DoggedWarning
 from ._kernels import Kernels, Sources
 
 Parameter = Union[int, float, str]
@@ -70,10 +67,7 @@ class Program:
         self.parameters: Dict[str, Parameter] = dict(parameters)
         self._want = listed(want)
         self._kernels = kernels
-        with self.placed() as fields:
-            answer = checker().ask("check", **fields)
-            if kernels is not None and kernels.may_lack(file, text):
-                _check_kernels(fields)
+        answer = checker().ask("check", self.libraries(), **self.fields())
         self.name: str = answer["program"]
         self.results: Tuple[str, ...] = tuple(answer.get("results", ()))
         self.tasks: int = answer.get("tasks", 0)
@@ -97,21 +91,17 @@ class Program:
 
     def fields(self, want: Iterable[str] = ()) -> Dict[str, Any]:
         """Of a request, with more results."""
-        return {"file": self._file, "text": self.text,
-                "want": [*self._want, *listed(want)],
-                "parameters": {name: parameter_text(name, value)
-                               for name, value in self.parameters.items()}}
+        out = {"file": self._file, "text": self.text,
+               "want": [*self._want, *listed(want)],
+               "parameters": {name: parameter_text(name, value)
+                              for name, value in self.parameters.items()}}
+        if self._kernels is not None:
+            out["libraries"] = self._kernels.names()
+        return out
 
-    @contextmanager
-    def placed(self, want: Iterable[str] = ()) -> Iterator[Dict[str, Any]]:
-        """As fields(), for ask(); kernels in C are there for the client as long
-        as this lasts."""
-        fields = self.fields(want)
-        if self._kernels is None:
-            yield fields
-            return
-        with self._kernels.placed(self._file, self.text) as (file, hidden):
-            yield {**fields, "file": file, "hidden": hidden}
+    def libraries(self) -> List[int]:
+        """Descriptors that go with fields(), behind those of inputs."""
+        return [] if self._kernels is None else self._kernels.descriptors()
 
     @property
     def has_kernels(self) -> bool:
@@ -143,22 +133,6 @@ class Program:
                 f"{html.escape(self.lowering)}; results "
                 f"{html.escape(', '.join(self.results))}"
                 f"<pre>{html.escape(self.text)}</pre></div>")
-
-
-def _check_kernels(fields: Mapping[str, Any]) -> None:
-    """Raises what the compiler says of kernels that their library lacks: it
-    looks into libraries where it only checks."""
-    words = [command(), "check", "--json", fields["file"]]
-    for name, value in fields["parameters"].items():
-        words += ["-D", f"{name}={value}"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        answer = without(fields["hidden"], json.loads(done.stdout))
-    except ValueError:
-        return  # a library that ends every process; the job says so
-    if answer.get("error", {}).get("code") == "D017":
-        raise error_of(answer)
 
 
 def check_program(given: Any) -> None:
