@@ -185,8 +185,8 @@ class LibfabricTransport : public FabricTransport {
   bool is_armed_ = false;
   absl::Time events_due_ = absl::InfinitePast();
   bool is_waiting_ = false;  // a thread, for epoll_fd_
-  // Completions make epoll_fd_ readable. Not so while another thread than the
-  // waiting one uses this, for that one polls.
+  // Completions and events make epoll_fd_ readable. Not so while another thread
+  // than the waiting one uses this, for that one polls.
   bool is_watched_ = true;
   int64_t dropped_count_ = 0;
   int64_t refused_count_ = 0;
@@ -583,11 +583,13 @@ void LibfabricTransport::ArmTimer() {
 
 void LibfabricTransport::SetWatched(bool is_watched) {
   if (std::exchange(is_watched_, is_watched) == is_watched) return;
-  const int fd = fabric_.completions_fd;
-  epoll_event event{};
-  event.events = is_watched ? uint32_t{EPOLLIN} : 0;
-  event.data.fd = fd;
-  DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, fd, &event) == 0);
+  // The events' descriptor tells of data on sockets, too, from libfabric 2 on.
+  for (const int fd : {fabric_.completions_fd, fabric_.events_fd}) {
+    epoll_event event{};
+    event.events = is_watched ? uint32_t{EPOLLIN} : 0;
+    event.data.fd = fd;
+    DOGGED_CHECK(epoll_ctl(epoll_fd_, EPOLL_CTL_MOD, fd, &event) == 0);
+  }
 }
 
 void LibfabricTransport::SetWaiting(bool is_waiting) {
@@ -599,8 +601,10 @@ bool LibfabricTransport::HasArrivals() const {
   if (is_watched_) return false;
   fid* waited[] = {&fabric_.completions->fid};
   if (fi_trywait(fabric_.fabric.get(), waited, 1) != FI_SUCCESS) return true;
-  pollfd fd{.fd = fabric_.completions_fd, .events = POLLIN, .revents = 0};
-  return poll(&fd, 1, 0) > 0;
+  pollfd fds[] = {
+      {.fd = fabric_.completions_fd, .events = POLLIN, .revents = 0},
+      {.fd = fabric_.events_fd, .events = POLLIN, .revents = 0}};
+  return poll(fds, std::size(fds), 0) > 0;
 }
 
 bool LibfabricTransport::PrepareToWait() {

@@ -26,8 +26,18 @@ void JobInputs::Open(JobEntry& entry, Job& job) {
           .lending = agent_.lending.get()},
       job);
   if (agent_.IsDraining()) entry.inputs->HandOver();
-  if (entry.has_supplier) entry.inputs->SetSupplier(true);
+  if (entry.has_supplier) {
+    entry.inputs->SetSupplier(true);
+    AdoptFromOthers(*entry.inputs);
+  }
   job.chunk_source = entry.inputs->source();
+}
+
+void JobInputs::AdoptFromOthers(InputChunks& inputs) {
+  for (auto& [job, entry] : table_) {
+    if (entry.inputs == nullptr || entry.inputs.get() == &inputs) continue;
+    inputs.Adopt(*entry.inputs);
+  }
 }
 
 void JobInputs::Receive(absl::Time now, AgentId from, JobId job,
@@ -54,7 +64,9 @@ void JobInputs::SetSupplier(JobId job, bool is_there) {
   JobEntry* const entry = table_.Find(job);
   if (entry == nullptr) return;
   entry->has_supplier = is_there;
-  if (entry->inputs != nullptr) entry->inputs->SetSupplier(is_there);
+  if (entry->inputs == nullptr) return;
+  entry->inputs->SetSupplier(is_there);
+  if (is_there) AdoptFromOthers(*entry->inputs);
 }
 
 std::vector<ChunkId> JobInputs::TakeWishes(JobId job) {

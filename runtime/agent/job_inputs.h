@@ -39,6 +39,8 @@ class JobInputs {
 
  private:
   InputChunks* Find(JobId job);  // null: none runs here
+  // A program is often run with other parameters over the same inputs.
+  void AdoptFromOthers(InputChunks& inputs);
 
   AgentContext& agent_;
   JobTable& table_;

@@ -45,6 +45,13 @@ int64_t ChunkLayout::PositionOf(const Label& label) const {
   return PositionOf(ChunkId{static_cast<int32_t>(input), label.index[1]});
 }
 
+bool ChunkLayout::IsOfForm(int64_t at, const Value& value) const {
+  const ChunkId& id = IdOf(at);
+  const ChunkGrid& grid = GridOf(id.input);
+  return value.type() == grid.element &&
+         value.shape() == grid.BoxOf(id.index).extents;
+}
+
 Value ChunkLayout::ValueOf(int64_t at, absl::string_view bytes) const {
   if (std::ssize(bytes) != BytesOf(at)) return Value();
   const ChunkId& id = IdOf(at);

@@ -40,6 +40,8 @@ class ChunkLayout {
   int64_t PositionOf(const Label& label) const;
   // The value of a chunk, in memory of its own; none if the size is another.
   Value ValueOf(int64_t at, absl::string_view bytes) const;
+  // `value` has the type and the shape of a chunk.
+  bool IsOfForm(int64_t at, const Value& value) const;
 
  private:
   struct Chunk {

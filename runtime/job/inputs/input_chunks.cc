@@ -1,6 +1,7 @@
 #include "runtime/job/inputs/input_chunks.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "runtime/base/codec.h"
@@ -66,6 +67,23 @@ void InputChunks::SetSupplier(bool is_there) {
   if (is_there) search_.EndForClient();
   held_.KeepForClient(is_there);
   for (const int64_t at : readers_.Awaited()) Want(at);
+}
+
+void InputChunks::Adopt(const InputChunks& other) {
+  std::map<Digest, Value> theirs;
+  for (int64_t at = 0; at < other.layout_.size(); ++at) {
+    if (!other.held_.IsHeld(at)) continue;
+    theirs.emplace(other.layout_.DigestOf(at), other.held_.ValueOf(at));
+  }
+  for (int64_t at = 0; at < layout_.size() && !theirs.empty(); ++at) {
+    const auto found = theirs.find(layout_.DigestOf(at));
+    if (found == theirs.end() || held_.IsHere(at) ||
+        !layout_.IsOfForm(at, found->second)) {
+      continue;
+    }
+    held_.Hold(at, found->second);
+    Arrived(at);
+  }
 }
 
 absl::Status InputChunks::Supply(const ChunkId& chunk,

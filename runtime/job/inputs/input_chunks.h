@@ -97,6 +97,10 @@ class InputChunks {
   // --- the client
   // A client is there that has all inputs, or none any more.
   void SetSupplier(bool is_there);
+  // Takes chunks that are in memory here for another job and that this one has,
+  // too, by their digests: a client need not supply them, and they share their
+  // memory.
+  void Adopt(const InputChunks& other);
   // The chunks that it is to supply next.
   std::vector<ChunkId> TakeWishes() { return supply_.TakeWishes(); }
   // Errors: kInvalidArgument for no chunk of an input; kFailedPrecondition for
