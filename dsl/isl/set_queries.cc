@@ -6,6 +6,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace dogged::dsl {
 namespace {
@@ -71,6 +76,21 @@ std::optional<int64_t> TakeInteger(isl_val* value) {
 
 int Dimensions(const isl::set& set) {
   return static_cast<int>(isl_set_dim(set.get(), isl_dim_set));
+}
+
+isl::set WithLast(const isl::set& set, int d) {
+  const isl_size rank = isl_set_dim(set.get(), isl_dim_set);
+  std::vector<std::string> from;
+  std::vector<std::string> to;
+  for (int k = 0; k < rank; ++k) {
+    from.push_back(absl::StrCat("x", k));
+    if (k != d) to.push_back(from.back());
+  }
+  to.push_back(from[static_cast<size_t>(d)]);
+  const isl::map moved(set.ctx(),
+                       absl::StrCat("{ [", absl::StrJoin(from, ", "), "] -> [",
+                                    absl::StrJoin(to, ", "), "] }"));
+  return isl::manage(isl_set_reset_tuple_id(set.copy())).apply(moved);
 }
 
 isl::set ShadowOn(const isl::set& set, int d) {

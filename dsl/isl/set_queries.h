@@ -21,6 +21,8 @@ std::optional<int64_t> TakeInteger(isl_val* value);
 int Dimensions(const isl::set& set);
 // The values of index d, as a set of one dimension without a name.
 isl::set ShadowOn(const isl::set& set, int d);
+// The set with dimension `d` behind the others, without a name.
+isl::set WithLast(const isl::set& set, int d);
 // Whether some piece has a div, the rest of a division.
 bool HasDivs(const isl::set& set);
 

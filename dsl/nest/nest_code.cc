@@ -84,9 +84,9 @@ class BodyMaker {
   }
   absl::Status AddPacks();
   // Copies elements, all within `box`, between two layouts, as a statement.
-  absl::Status AddCopy(const isl::set& elements,
-                       const std::vector<LoopRange>& box, ElementType element,
-                       const Layout& from, const Layout& to, int32_t parent);
+  absl::Status AddCopy(isl::set elements, std::vector<LoopRange> box,
+                       ElementType element, Layout from, Layout to,
+                       int32_t parent);
   // The elements of a group that tile `tile` of a component makes, within
   // `spans` of it, over this tile's indices as parameters.
   isl::set Made(int32_t component, int32_t group,
@@ -477,13 +477,46 @@ std::vector<LoopRange> RangesOf(const NestComponent& component,
   return out;
 }
 
-absl::Status BodyMaker::AddCopy(const isl::set& elements,
-                                const std::vector<LoopRange>& box,
-                                ElementType element, const Layout& from,
-                                const Layout& to, int32_t parent) {
+// The index along which elements are copied: the longest one of those along
+// which they lie side by side in both blocks, else in the one that is written,
+// else of all.
+size_t RowIndex(const std::vector<LoopRange>& box, const Layout& from,
+                const Layout& to) {
+  std::pair<int, int64_t> best = {-1, 0};
+  size_t out = box.size() - 1;
+  for (size_t d = box.size(); d-- > 0;) {
+    const AffineExpr length = box[d].last - box[d].first;
+    if (!length.IsConstant() || length.constant == 0) continue;
+    const bool is_written = to.strides[d] == 1;
+    const int beside = is_written ? (from.strides[d] == 1 ? 2 : 1) : 0;
+    const std::pair<int, int64_t> score = {beside, length.constant};
+    if (score > best) {
+      best = score;
+      out = d;
+    }
+  }
+  return out;
+}
+
+template <typename T>
+void MoveLast(size_t from, std::vector<T>& list) {
+  const auto at = list.begin() + static_cast<ptrdiff_t>(from);
+  std::rotate(at, at + 1, list.end());
+}
+
+absl::Status BodyMaker::AddCopy(isl::set elements, std::vector<LoopRange> box,
+                                ElementType element, Layout from, Layout to,
+                                int32_t parent) {
   if (elements.is_empty()) return absl::OkStatus();
   const auto rank =
       static_cast<size_t>(isl_set_dim(elements.get(), isl_dim_set));
+  const size_t row = rank == 0 ? 0 : RowIndex(box, from, to);
+  if (row + 1 < rank) {
+    elements = WithLast(elements, static_cast<int>(row));
+    MoveLast(row, box);
+    MoveLast(row, from.strides);
+    MoveLast(row, to.strides);
+  }
   AffineMap own = OwnTile(static_cast<int>(rank));
   const std::string tuple = StatementTuple(body_.statements.size());
   body_.statements.push_back({.code = CopyCode(element, static_cast<int>(rank)),

@@ -126,6 +126,28 @@ TEST(InputChunks, WhatIsHeldHasBounds) {
   EXPECT_FALSE(reader.HasRoom());
 }
 
+TEST(InputChunks, WhatAnotherJobHasHereIsShared) {
+  Scene scene(1);
+  InputChunks& first = *scene.chunks[0];
+  first.SetSupplier(true);
+  while (scene.Give(0) > 0) {
+  }
+  Job job = scene.job;
+  job.inputs[0].chunks[5] = Digest{1, 2};  // other numbers there
+  InputChunks second({.self = scene.ids[0], .limits = {}}, job);
+  second.SetSupplier(true);
+  EXPECT_FALSE(second.Pin(scene.TaskAt(0), *scene.kernel));
+  second.Adopt(first);
+  EXPECT_EQ(second.held_count(), first.held_count() - 1);
+  const std::vector<ChunkId> wishes = second.TakeWishes();
+  ASSERT_EQ(wishes.size(), 1u);
+  EXPECT_EQ(second.counts().supplied_bytes, second.held_bytes());
+  // Nothing of it goes with the other job.
+  first.Release();
+  EXPECT_EQ(first.held_count(), 0);
+  EXPECT_EQ(second.held_count(), 63);
+}
+
 TEST(InputChunks, WithoutAClientAllIsKeptTwice) {
   Scene scene(3);
   scene.chunks[0]->SetSupplier(true);
