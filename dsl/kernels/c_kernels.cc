@@ -150,29 +150,6 @@ std::string Extremes(absl::string_view type, absl::string_view suffix) {
                       one("min", "b < a ? b : a", "-(-a - b)"));
 }
 
-// Copies elements that are steps apart.
-std::string RowCopy(absl::string_view size, absl::string_view type) {
-  return absl::StrCat(
-      "typedef ", type, " __attribute__((may_alias)) dogged_", size,
-      ";\n"
-      "static __attribute__((noinline)) void dogged_row_",
-      size,
-      "(void* restrict to, int64_t to_step,\n"
-      "    const void* restrict from, int64_t from_step, int64_t count) {\n"
-      "  if (to_step == 1 && from_step == 1) {\n"
-      "    __builtin_memcpy(to, from, (uint64_t)count * ",
-      size,
-      ");\n"
-      "    return;\n"
-      "  }\n"
-      "  for (int64_t i = 0; i < count; ++i) {\n"
-      "    ((dogged_",
-      size, "*)to)[i * to_step] = ((const dogged_", size,
-      "*)from)[i * from_step];\n"
-      "  }\n"
-      "}\n");
-}
-
 }  // namespace
 
 std::string CPrelude() {
@@ -180,11 +157,6 @@ std::string CPrelude() {
       "#include <stdint.h>\n\n"
       "#if defined(__AVX512F__) && !defined(__clang__)\n"
       "#pragma GCC target(\"prefer-vector-width=512\")\n"
-      "#endif\n\n"
-      "#if defined(__clang__)\n"
-      "#define DOGGED_COPY __attribute__((noinline))\n"
-      "#else\n"
-      "#define DOGGED_COPY __attribute__((noinline, optimize(1)))\n"
       "#endif\n\n"
       "static inline int64_t dogged_divide(int64_t a, int64_t b) {\n"
       "  if (b == 0) return 0;\n"
@@ -205,8 +177,7 @@ std::string CPrelude() {
       "static inline int64_t dogged_int(double a) {\n"
       "  return a >= -0x1p63 && a < 0x1p63 ? (int64_t)a : INT64_MIN;\n"
       "}\n";
-  absl::StrAppend(&out, Extremes("double", ""), Extremes("float", "f"),
-                  RowCopy("4", "uint32_t"), RowCopy("8", "uint64_t"));
+  absl::StrAppend(&out, Extremes("double", ""), Extremes("float", "f"));
   out += "\n";
   for (const MathFunction& function : MathFunctions()) {
     if (function.is_exact) continue;

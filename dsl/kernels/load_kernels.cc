@@ -225,6 +225,7 @@ absl::StatusOr<FindSymbol> CompileJob(const Job& job,
 
 absl::StatusOr<std::string> CSourceOf(const Program& program) {
   std::string out;
+  bool has_nests = false;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelSpec& spec = program.kernels[k];
     if (spec.kind == "code") {
@@ -244,9 +245,11 @@ absl::StatusOr<std::string> CSourceOf(const Program& program) {
     } else if (spec.kind == "nest") {
       DOGGED_ASSIGN_OR_RETURN(const NestBody body, NestBody::Decode(spec.body));
       absl::StrAppend(&out, "\n", EmitNestC(body, SymbolOf(k, 0)));
+      has_nests = true;
     }
   }
-  return out.empty() ? out : absl::StrCat(CPrelude(), out);
+  if (out.empty()) return out;
+  return absl::StrCat(CPrelude(), has_nests ? CNestPrelude() : "", out);
 }
 
 absl::StatusOr<KernelTable> LoadKernels(const Job& job,

@@ -353,7 +353,40 @@ std::string NestEmitter::Text() {
   return std::move(out_);
 }
 
+// Copies elements that are steps apart.
+std::string RowCopy(absl::string_view size, absl::string_view type) {
+  return absl::StrCat(
+      "typedef ", type, " __attribute__((may_alias)) dogged_", size,
+      ";\n"
+      "static __attribute__((noinline)) void dogged_row_",
+      size,
+      "(void* restrict to, int64_t to_step,\n"
+      "    const void* restrict from, int64_t from_step, int64_t count) {\n"
+      "  if (to_step == 1 && from_step == 1) {\n"
+      "    __builtin_memcpy(to, from, (uint64_t)count * ",
+      size,
+      ");\n"
+      "    return;\n"
+      "  }\n"
+      "  for (int64_t i = 0; i < count; ++i) {\n"
+      "    ((dogged_",
+      size, "*)to)[i * to_step] = ((const dogged_", size,
+      "*)from)[i * from_step];\n"
+      "  }\n"
+      "}\n");
+}
+
 }  // namespace
+
+std::string CNestPrelude() {
+  return absl::StrCat(
+      "#if defined(__clang__)\n"
+      "#define DOGGED_COPY __attribute__((noinline))\n"
+      "#else\n"
+      "#define DOGGED_COPY __attribute__((noinline, optimize(1)))\n"
+      "#endif\n",
+      RowCopy("4", "uint32_t"), RowCopy("8", "uint64_t"));
+}
 
 std::string EmitNestC(const NestBody& body, const std::string& symbol) {
   return NestEmitter(body, symbol).Text();

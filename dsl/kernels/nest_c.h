@@ -8,6 +8,8 @@
 
 namespace dogged::dsl {
 
+// Code before the first of these functions, behind CPrelude().
+std::string CNestPrelude();
 // void symbol(const int64_t* tile, void* const* blocks), which does what
 // WalkNest() does, bit by bit, if it is compiled as EmitC() says.
 std::string EmitNestC(const NestBody& body, const std::string& symbol);
