@@ -86,6 +86,7 @@ inline const char* TypeText(dogged_type type) {
 struct LabelParts {
   std::string array;
   dogged_type type = DOGGED_DOUBLE;
+  bool has_blocks = false;  // each label is a block of numbers
   std::string text;
   std::string reading = {};  // " where x > 0 else 0"
   bool is_single = true;
@@ -348,7 +349,10 @@ class Array {
  public:
   template <typename... At>
   Label operator()(const At&... at) const {
-    internal::LabelParts parts{.array = name_, .type = type_, .text = name_};
+    internal::LabelParts parts{.array = name_,
+                               .type = type_,
+                               .has_blocks = has_blocks_,
+                               .text = name_};
     (Append(parts, at), ...);
     return Label(std::move(parts));
   }
@@ -358,7 +362,8 @@ class Array {
 
  private:
   friend class Builder;
-  Array(const std::string& name, dogged_type type) : name_(name), type_(type) {}
+  Array(const std::string& name, dogged_type type, bool has_blocks = false)
+      : name_(name), type_(type), has_blocks_(has_blocks) {}
 
   static void Append(internal::LabelParts& parts, const Expr& at) {
     parts.text += "(" + at.plain() + ")";
@@ -370,6 +375,7 @@ class Array {
 
   std::string name_;
   dogged_type type_;
+  bool has_blocks_;
 };
 
 // {x, 1, N-2}: both ends are of it; {x, 0, N-1, 2}: each second one.
@@ -410,6 +416,7 @@ struct KernelCall {
   std::string kernel;
   std::vector<internal::Formal> formals;
   std::vector<dogged_type> types;
+  std::vector<bool> are_blocks;
   std::vector<Expr> arguments;  // but for those that are created
 };
 
@@ -418,7 +425,7 @@ class Kernel {
  public:
   template <typename... Arguments>
   KernelCall operator()(const Arguments&... arguments) const {
-    return {name_, formals_, types_, {Expr(arguments)...}};
+    return {name_, formals_, types_, are_blocks_, {Expr(arguments)...}};
   }
 
  private:
@@ -426,6 +433,7 @@ class Kernel {
   std::string name_;
   std::vector<internal::Formal> formals_;
   std::vector<dogged_type> types_;
+  std::vector<bool> are_blocks_;
 };
 
 // Collects a program; each method adds to its text. A place that is none of its
@@ -480,7 +488,7 @@ class Builder {
       if (!options.block.empty()) text += " [" + List(options.block) + "]";
       if (!options.place.empty()) text += " place " + List(options.place);
       Add(text, place);
-      return dogged::Array(name, options.type);
+      return dogged::Array(name, options.type, !options.block.empty());
     });
   }
 
@@ -830,6 +838,12 @@ class Builder {
 
   static void CheckType(const KernelCall& call, size_t at,
                         const internal::LabelParts& label) {
+    if (call.are_blocks[at] && !label.has_blocks) {
+      internal::Refuse(call.kernel + " takes a Block as argument " +
+                       std::to_string(at + 1) + ", and " + label.text +
+                       " is a number: declare " + label.array +
+                       " with a block, or take a std::span");
+    }
     if (call.types[at] == label.type) return;
     internal::Refuse(call.kernel + " takes " +
                      internal::TypeText(call.types[at]) + " as argument " +
@@ -886,6 +900,7 @@ class Builder {
   static void Formal(dogged::Kernel& out) {
     using Of = typename Taken::ElementOf;
     out.formals_.push_back(Taken::kFormal);
+    out.are_blocks_.push_back(Taken::kIsBlock);
     out.types_.push_back(std::same_as<Of, double>  ? DOGGED_DOUBLE
                          : std::same_as<Of, float> ? DOGGED_FLOAT
                                                    : DOGGED_INT64);

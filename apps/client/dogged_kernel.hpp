@@ -83,6 +83,7 @@ struct Parameter;
 
 template <Element T>
 struct Parameter<std::span<T>> {
+  static constexpr bool kIsBlock = false;
   static constexpr Formal kFormal =
       std::is_const_v<T> ? Formal::kIn : Formal::kOut;
   using ElementOf = std::remove_const_t<T>;
@@ -95,6 +96,7 @@ struct Parameter<std::span<T>> {
 
 template <Element T>
 struct Parameter<Block<T>> {
+  static constexpr bool kIsBlock = true;
   static constexpr Formal kFormal =
       std::is_const_v<T> ? Formal::kIn : Formal::kOut;
   using ElementOf = std::remove_const_t<T>;
@@ -107,6 +109,7 @@ struct Parameter<Block<T>> {
 template <typename T>
 requires std::same_as<T, double> || std::same_as<T, int64_t>
 struct Parameter<T> {
+  static constexpr bool kIsBlock = false;
   static constexpr Formal kFormal = Formal::kNumber;
   using ElementOf = T;
 };

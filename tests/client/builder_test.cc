@@ -179,6 +179,13 @@ TEST(Builder, MistakesAreSaidWhereTheyAreMade) {
                 b.Task(u(x), give_up(2 * u(x)), {{x, 0, 9}});
               }),
               HasSubstr("reads a label as argument 1, and no formula"));
+  const Kernel mix = b.Kernel("Mix", Mix);
+  const Array f = b.Array("f", {{x, 0, 9}}, {.type = DOGGED_FLOAT});
+  EXPECT_THAT(said([&] {
+                b.Task({h(x), u(x)}, mix(2, u(x), 1, f(x)), {{x, 0, 9}});
+              }),
+              HasSubstr("Mix_kernel takes a Block as argument 5, and f(x) is a "
+                        "number: declare f with a block"));
   EXPECT_THAT(said([&] { b.Kernel("OfTheProgram", OfTheProgram); }),
               AllOf(HasSubstr("OfTheProgram_kernel lies in the program itself"),
                     HasSubstr("shared libraries")));
