@@ -95,15 +95,15 @@ TEST(LocalAgents, OneMoreIsNotWaitedFor) {
   tell(bad, "exit 5");
   EXPECT_EQ(agents.Started(bad, kTimeout),
             absl::ResourceExhaustedError(
-                "agent-3 did not start; its words are above"));
+                "agent-3 did not start; its words are on standard error"));
   const std::vector<size_t> ended = agents.Reap();
   EXPECT_EQ(std::count(ended.begin(), ended.end(), bad), 0);
 
   const absl::StatusOr<size_t> late = agents.StartOne(absl::ZeroDuration());
   ASSERT_TRUE(late.ok());
-  EXPECT_EQ(
-      agents.Started(*late, kTimeout),
-      absl::UnavailableError("agent-4 did not start; its words are above"));
+  EXPECT_EQ(agents.Started(*late, kTimeout),
+            absl::UnavailableError(
+                "agent-4 did not start; its words are on standard error"));
   EXPECT_FALSE(agents.processes()[*late].alive);
 }
 
@@ -134,7 +134,8 @@ TEST(LocalAgents, NameWhoDoesNotComeUp) {
     LocalAgents agents(Scripted(folder, "exit 4", "exit 4"));
     const absl::Status status = agents.Start(2, kTimeout);
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-    EXPECT_EQ(status.message(), "agent-1 did not start; its words are above");
+    EXPECT_EQ(status.message(),
+              "agent-1 did not start; its words are on standard error");
   }
   // Ended before it could be told: writing to it ends nothing here.
   LocalAgents agents(Scripted(folder,
@@ -146,7 +147,8 @@ TEST(LocalAgents, NameWhoDoesNotComeUp) {
                               "exit 5"));
   const absl::Status status = agents.Start(2, kTimeout);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(status.message(), "agent-2 did not start; its words are above");
+  EXPECT_EQ(status.message(),
+            "agent-2 did not start; its words are on standard error");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ def limited(limit):
 def error_of(what, words):
     """The one error; that of a run, if its agents had some before."""
     errors = [line for line in words.split("\n") if line.startswith("error: ")]
-    own = [line for line in errors if "words are above" not in line]
+    own = [line for line in errors if "words are on standard error" not in line]
     check(f"{what}: no error", own, words)
     check(f"{what}: several errors",
           len(own) == 1 or len(own) < len(errors), words)

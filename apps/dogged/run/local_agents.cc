@@ -39,8 +39,8 @@ void NoteEnd(int status, LocalAgents::Process& process) {
 }
 
 absl::Status DidNotStart(const LocalAgents::Process& process) {
-  return absl::UnavailableError(
-      absl::StrCat(process.name, " did not start; its words are above"));
+  return absl::UnavailableError(absl::StrCat(
+      process.name, " did not start; its words are on standard error"));
 }
 
 }  // namespace
