@@ -25,8 +25,9 @@ def send_inputs(door: Door, do: str, program: Program,
     if not isinstance(inputs, Mapping):
         raise TypeError("inputs are arrays by name: inputs={'v': array}, not "
                         f"{type(inputs).__name__}")
+    sent = program.fields(want)
     about, memory = _inputs_of(program, inputs)
-    return door.ask(do, memory, inputs=about, **program.fields(want), **fields)
+    return door.ask(do, memory, inputs=about, **sent, **fields)
 
 
 def _inputs_of(program: Program, inputs: Mapping[str, Any]

@@ -67,7 +67,8 @@ class Program:
         self.parameters: Dict[str, Parameter] = dict(parameters)
         self._want = listed(want)
         self._kernels = kernels
-        answer = checker().ask("check", self.libraries(), **self.fields())
+        sent = self.fields()
+        answer = checker().ask("check", self.libraries(), **sent)
         self.name: str = answer["program"]
         self.results: Tuple[str, ...] = tuple(answer.get("results", ()))
         self.tasks: int = answer.get("tasks", 0)
