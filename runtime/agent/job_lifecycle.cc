@@ -125,7 +125,9 @@ void JobLifecycle::Apply(absl::Time now, const JobRecord& record) {
           agent_.options.keeps_values && index.KeepOf(record.job()) > 0;
       if (!stays) entry.run->storage().Conclude();
       if (entry.inputs != nullptr && entry.is_delivered) {
-        entry.inputs->Release();
+        // The next job of a sweep has the same ones, where memory allows.
+        entry.inputs->Release(
+            /*drops=*/agent_.options.job_limits.memory_bytes_max > 0);
       }
       if (entry.kernels != nullptr) RestKernels(*entry.kernels);
     }

@@ -142,8 +142,15 @@ TEST(InputChunks, WhatAnotherJobHasHereIsShared) {
   const std::vector<ChunkId> wishes = second.TakeWishes();
   ASSERT_EQ(wishes.size(), 1u);
   EXPECT_EQ(second.counts().supplied_bytes, second.held_bytes());
-  // Nothing of it goes with the other job.
-  first.Release();
+  // Nothing of it goes with the other job, which may leave it for a third.
+  first.Release(/*drops=*/false);
+  EXPECT_EQ(first.held_count(), 64);
+  EXPECT_FALSE(first.HasToStay());
+  InputChunks third({.self = scene.ids[0], .limits = {}}, scene.job);
+  third.SetSupplier(true);
+  third.Adopt(first);
+  EXPECT_TRUE(third.TakeWishes().empty());
+  first.Release(/*drops=*/true);
   EXPECT_EQ(first.held_count(), 0);
   EXPECT_EQ(second.held_count(), 63);
 }

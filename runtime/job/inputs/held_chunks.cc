@@ -168,12 +168,12 @@ void HeldChunks::CopyOrphans() {
   }
 }
 
-void HeldChunks::Release() {
+void HeldChunks::Release(bool drops) {
   resident_.clear();
   for (int64_t at = 0; at < layout_.size(); ++at) {
     Keep(at, false);
     Find(at).is_awaited = false;
-    if (Find(at).pins == 0) Drop(at);
+    if (drops && Find(at).pins == 0) Drop(at);
     if (IsHeld(at)) resident_.push_back(at);
   }
 }

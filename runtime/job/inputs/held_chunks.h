@@ -78,8 +78,8 @@ class HeldChunks {
   DiskNews OnDisk(int64_t at, const ValueStore::Event& event);
   // Copies chunks that lie in the arena of an owner that has gone.
   void CopyOrphans();
-  // Drops what no task uses, and keeps nothing.
-  void Release();
+  // Keeps nothing for others, and, if it `drops`, only what tasks use.
+  void Release(bool drops);
 
  private:
   struct Chunk {

@@ -201,8 +201,8 @@ void InputChunks::OnDisk(const ValueStore::Event& event) {
   }
 }
 
-void InputChunks::Release() {
-  held_.Release();
+void InputChunks::Release(bool drops) {
+  held_.Release(drops);
   search_.EndAll();
   giver_.Release();
   supply_.End();

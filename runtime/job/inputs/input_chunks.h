@@ -121,8 +121,9 @@ class InputChunks {
   void CopyOrphans() { held_.CopyOrphans(); }
   // The job is over, and stays for its results; or it runs again.
   void SetOver(bool is_over) { search_.SetOver(is_over); }
-  // The job has ended: chunks that no task uses go.
-  void Release();
+  // The job has ended: chunks that no task uses go, if it `drops` them; else
+  // other jobs may adopt them for as long as this is there.
+  void Release(bool drops);
 
   // OK; or the reason for which the job ends, or results of one that is over
   // are not made again: no agent has had, for long, a chunk that a task waits
