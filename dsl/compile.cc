@@ -215,7 +215,12 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   if (!nest.ok()) {
     program = LowerProgram(points, options.target, options.coalesce,
                            options.shape, how);
-    if (!program.ok() || !absl::StartsWith(how, kPointByPoint)) return program;
+    if (!program.ok() || !absl::StartsWith(how, kPointByPoint)) {
+      if (may_nest && options.prefers_nest) {
+        absl::StrAppend(&how, kNoLoopNest, nest.status().message());
+      }
+      return program;
+    }
     if (may_nest && !options.prefers_nest) {
       nest = options.lower_nest(points, target, nest_how);
     }
