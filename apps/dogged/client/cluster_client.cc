@@ -526,11 +526,12 @@ absl::Status ClusterClient::Conclude(JobRecord record) {
   return said;
 }
 
-absl::Status ClusterClient::ConcludeDone(const Digest& result_digest) {
+absl::Status ClusterClient::ConcludeDone(const Digest& result_digest,
+                                         bool they_stay) {
   JobRecord record = record_;
   record.state = JobState::kDone;
   record.result_digest = result_digest;
-  record.is_delivered = record.options.keep_ms == 0;
+  record.is_delivered = !they_stay;
   return Conclude(std::move(record));
 }
 

@@ -148,9 +148,9 @@ class ClusterClient {
   // Tells the cluster that the job has ended in this way, by another agent if
   // the one that it talks to has gone.
   absl::Status Conclude(JobRecord record);
-  // Tells it that this client has the job's results, of this digest. Those that
-  // the client asked agents to keep (JobOptions::keep_ms) stay with them.
-  absl::Status ConcludeDone(const Digest& result_digest);
+  // Tells it that this client has the job's results, of this digest. They go
+  // then, unless they stay for as long as JobOptions::keep_ms says.
+  absl::Status ConcludeDone(const Digest& result_digest, bool they_stay);
   const JobRecord& record() const { return record_; }
   // Agents that this client knows of, alive or not.
   int agent_count() const { return static_cast<int>(addresses_.all().size()); }

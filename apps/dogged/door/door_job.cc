@@ -308,7 +308,8 @@ absl::Status DoorJob::Finish() {
     watch_.reset();
   } else {
     // Agents find out by themselves.
-    (void)client_->ConcludeDone(report.result_digest);
+    (void)client_->ConcludeDone(report.result_digest,
+                                /*they_stay=*/options_.job.keep_ms > 0);
   }
   client_.reset();  // the results that it has are in memory twice
   has_ended_ = true;

@@ -93,7 +93,9 @@ class ClusterRun {
 
   // Tells all agents that the job is done. They find out by themselves if this
   // does not arrive.
-  void Conclude(const Digest& digest) { (void)client_->ConcludeDone(digest); }
+  void Conclude(const Digest& digest) {
+    (void)client_->ConcludeDone(digest, /*they_stay=*/false);
+  }
 
   // Says why the run is over without results.
   ExitCode StopWith(const absl::Status& status) {
