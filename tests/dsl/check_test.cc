@@ -230,7 +230,7 @@ TEST(Check, KernelsAreMatchedWithTheRegistry) {
                      options)
         .text;
   };
-  EXPECT_NE(undeclared("scale").find("kernel scale(in a, out b)\n"),
+  EXPECT_NE(undeclared("scale").find("kernel scale(in a, out b, c)\n"),
             std::string::npos);
   EXPECT_NE(
       undeclared("mine").find("kernel mine(in a, out b) from \"mine.so\"\n"),
