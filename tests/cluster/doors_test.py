@@ -610,6 +610,10 @@ def case_get():
         cluster.fetched(tiled, "phi=tiled.npy")
         values = array.array("d", read(cluster.path("tiled.npy"))[-20001 * 8:])
         check("of a tile", words == f"phi(3)(20) = {values[3]!r}\n", words)
+        answer = json.loads(cluster.call("get", tiled, "phi(3)(T)",
+                                         "--json")[0])
+        check("a number", (answer["label"], answer["shape"], answer["value"])
+              == ("phi(3)(20)", [], values[3]), answer)
         cluster.refused(2, "get", tiled, "phi(3)(7)", says=["lies in tiles"])
         failing = cluster.submit(*LONG)
         cluster.call("cancel", failing)

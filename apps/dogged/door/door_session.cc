@@ -533,7 +533,10 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Attach(
     return SelectResults(of, wanted, "want", "want", kernels_);
   };
   DOGGED_ASSIGN_OR_RETURN(loaded.wanted_labels, select(loaded.job));
-  DOGGED_RETURN_IF_ERROR(select(EndedJob(loaded.job, named.record())).status());
+  if (loaded.job.program.repeat.has_value()) {
+    const Job ended = EndedJob(loaded.job, named.record());
+    DOGGED_RETURN_IF_ERROR(select(ended).status());
+  }
   DOGGED_ASSIGN_OR_RETURN(std::vector<NamedResult> results,
                           ResultsOf(loaded, wanted));
   NameOwnResults(loaded.job, results);

@@ -46,11 +46,14 @@ absl::Status SetOutputLabels(const Job& job, const KernelSource& kernels,
   return SetLabels(std::move(labels), outputs);
 }
 
-// The same again for a loop, whose end tells which labels there are.
-absl::Status SetEndedLabels(const Job& job, int64_t time,
+// The same again for a loop that ran when `named` was known: its end tells
+// which labels there are.
+absl::Status SetEndedLabels(const Job& job, const NamedJob& named, int64_t time,
                             const KernelSource& kernels,
                             std::vector<Output>& outputs) {
-  if (!job.program.repeat.has_value() || outputs.empty()) {
+  const bool was_known =
+      named.record().state == JobState::kDone && named.record().is_last_round;
+  if (!job.program.repeat.has_value() || was_known || outputs.empty()) {
     return absl::OkStatus();
   }
   return SetOutputLabels(EndedJob(job, time), kernels, outputs);
@@ -128,7 +131,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     Rounds rounds(all);
     rounds.Raise(done.record().round, done.record().is_last_round);
     const absl::Status set =
-        SetEndedLabels(loaded.job, rounds.time(), kernels, *outputs);
+        SetEndedLabels(loaded.job, *named, rounds.time(), kernels, *outputs);
     if (!set.ok()) return PrintError(set);
     const auto written =
         WriteByAgents({.connect = ConnectWith(*std::move(keys)),
@@ -153,8 +156,8 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     return value;
   };
   const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
-  const absl::Status set =
-      SetEndedLabels(loaded.job, client->rounds().time(), kernels, *outputs);
+  const absl::Status set = SetEndedLabels(
+      loaded.job, *named, client->rounds().time(), kernels, *outputs);
   if (!set.ok()) return PrintError(set);
   dsl::ResultViews views(ended.job.program, find, room.bytes_max);
   NotFinite not_finite(ended.job.program);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -67,10 +68,10 @@ absl::StatusOr<Value> Take(const NamedLabels& asked, const Label& label) {
                          ResultWords(program))));
 }
 
-// The value of a label of the user's that a tile holds, which is a result.
+// The number of a label of the user's that a tile holds, which is a result.
 absl::StatusOr<Value> TakeFromTile(const NamedLabels& asked) {
   const dsl::SelectedLabels& box = asked.wanted.box;
-  const Program program = EndedJob(asked.job, asked.named.record()).program;
+  const Program& program = asked.ended.program;
   const ResultView& view = program.views[box.view];
   const auto take = [&asked](const Label& label) { return Take(asked, label); };
   DOGGED_ASSIGN_OR_RETURN(const dsl::DenseView dense,
@@ -81,39 +82,48 @@ absl::StatusOr<Value> TakeFromTile(const NamedLabels& asked) {
     element.first.push_back((box.lower[d] - view.lower[d]) / view.step[d]);
     element.extents.push_back(1);
   }
-  return dense.Assemble(element, take);
+  DOGGED_ASSIGN_OR_RETURN(const Value block, dense.Assemble(element, take));
+  Value out = Value::Allocate(block.type(), {});
+  std::memcpy(out.mutable_data(), block.data(), out.bytes());
+  out.Seal();
+  return out;
+}
+
+// The value of the one label that is asked for, and its name.
+absl::StatusOr<std::pair<std::string, Value>> TakeOne(
+    const NamedLabels& asked) {
+  const WantedLabels& wanted = asked.wanted;
+  const bool is_in_tile = !wanted.array && wanted.box.view >= 0 &&
+                          asked.named.record().state == JobState::kDone;
+  if (is_in_tile) {
+    DOGGED_ASSIGN_OR_RETURN(Value value, TakeFromTile(asked));
+    const std::string& array = asked.ended.program.views[wanted.box.view].array;
+    const Label label = {.index = IndexVector(wanted.box.lower)};
+    return std::pair(label.ToString(array), std::move(value));
+  }
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels, LabelsOf(wanted));
+  DOGGED_ASSIGN_OR_RETURN(Value value, Take(asked, labels.front()));
+  return std::pair(asked.job.program.LabelText(labels.front()),
+                   std::move(value));
 }
 
 absl::Status Get(const ClusterOptions& options,
                  const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
                           OpenLabels(options, environment));
-  const auto& [client, named, job, wanted] = asked;
-  DOGGED_RETURN_IF_ERROR(EndOf(named.record()));
-  if (wanted.Count() != 1) {
+  DOGGED_RETURN_IF_ERROR(EndOf(asked.named.record()));
+  if (asked.wanted.Count() != 1) {
     return absl::NotFoundError(absl::StrCat(
-        options.label, " are ", wanted.Count(),
+        options.label, " are ", asked.wanted.Count(),
         " labels: name one by its indices, or `dogged fetch` them"));
   }
-  const bool is_in_tile = !wanted.array && wanted.box.view >= 0 &&
-                          named.record().state == JobState::kDone;
-  Label label = {.array = -1, .index = IndexVector(wanted.box.lower)};
-  Value value;
-  if (is_in_tile) {
-    DOGGED_ASSIGN_OR_RETURN(value, TakeFromTile(asked));
-  } else {
-    DOGGED_ASSIGN_OR_RETURN(const auto labels, LabelsOf(wanted));
-    label = labels.front();
-    DOGGED_ASSIGN_OR_RETURN(value, Take(asked, label));
-  }
-  const std::string text =
-      is_in_tile ? label.ToString(wanted.text.substr(0, wanted.text.find('(')))
-                 : job.program.LabelText(label);
+  DOGGED_ASSIGN_OR_RETURN(const auto taken, TakeOne(asked));
+  const auto& [label, value] = taken;
   if (options.json) {
     nlohmann::ordered_json out = {
-        {"job", named.hash},
-        {"program", named.record().name},
-        {"label", text},
+        {"job", asked.named.hash},
+        {"program", asked.named.record().name},
+        {"label", label},
         {"type", ElementName(value.type())},
         {"shape",
          std::vector<int64_t>(value.shape().begin(), value.shape().end())}};
@@ -122,7 +132,7 @@ absl::Status Get(const ClusterOptions& options,
     SetAnswer(std::move(out));
     return absl::OkStatus();
   }
-  std::printf("%s\n", LabelLine(text, value).c_str());
+  std::printf("%s\n", LabelLine(label, value).c_str());
   return absl::OkStatus();
 }
 

@@ -77,10 +77,10 @@ absl::Status RunWatch(const ClusterOptions& options,
                       const Environment& environment) {
   DOGGED_ASSIGN_OR_RETURN(const NamedLabels asked,
                           OpenLabels(options, environment));
-  const auto& [client, named, job, wanted] = asked;
-  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels, LabelsOf(wanted));
+  DOGGED_ASSIGN_OR_RETURN(const std::vector<Label> labels,
+                          LabelsOf(asked.wanted));
   const InterruptsDeferred deferred;
-  return Watch(*client, named, job.program, labels).Run();
+  return Watch(*asked.client, asked.named, asked.job.program, labels).Run();
 }
 
 }  // namespace

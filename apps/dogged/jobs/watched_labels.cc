@@ -119,9 +119,9 @@ absl::StatusOr<NamedLabels> OpenLabels(const ClusterOptions& options,
       out.named, FindNamedJob(*out.client, options.job, options.cluster));
   DOGGED_ASSIGN_OR_RETURN(out.job, FetchJob(*out.client, out.named));
   const KernelSource kernels(environment);
-  DOGGED_ASSIGN_OR_RETURN(
-      out.wanted,
-      Wanted(EndedJob(out.job, out.named.record()), options.label, kernels));
+  out.ended = EndedJob(out.job, out.named.record());
+  DOGGED_ASSIGN_OR_RETURN(out.wanted,
+                          Wanted(out.ended, options.label, kernels));
   return out;
 }
 

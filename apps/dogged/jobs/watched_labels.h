@@ -47,7 +47,8 @@ struct NamedLabels {
   std::unique_ptr<ClusterClient> client;
   NamedJob named;
   Job job;
-  WantedLabels wanted;
+  Job ended;            // EndedJob() of it
+  WantedLabels wanted;  // of `ended`
 };
 // Errors: as OpenCluster(), FindNamedJob(), FetchJob() and Wanted().
 absl::StatusOr<NamedLabels> OpenLabels(const ClusterOptions& options,
