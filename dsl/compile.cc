@@ -187,52 +187,27 @@ bool HasOwnTiles(const PointProgram& points) {
       });
 }
 
-// Lowers `points` in the way that `options` ask for, or the best that there is,
-// and says in `how` which that was.
-absl::StatusOr<Program> LowerBest(const PointProgram& points,
-                                  const CompileOptions& options,
-                                  std::string& how) {
-  const NestTarget target{.size = options.target,
-                          .widths = options.nest_widths};
-  std::string nest_how;
-  absl::StatusOr<Program> nest = absl::UnimplementedError("");
-  if (const PointClass* const c = FindGathering(points)) {
-    how = absl::StrCat(kPointByPoint, ": task ", c->name,
-                       " reads labels by indices from tables");
-    if (options.coalesce && options.chunk_points > 0) {
-      const absl::StatusOr<Program> chunks =
-          LowerChunks(points, options.target, options.chunk_points, how);
-      if (!absl::IsUnimplemented(chunks.status())) return chunks;
-      absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
-    }
-    return LowerPoints(points, options.target);
+// In chunks, or else point by point.
+absl::StatusOr<Program> LowerGathering(const PointProgram& points,
+                                       const PointClass& gathering,
+                                       const CompileOptions& options,
+                                       std::string& how) {
+  how = absl::StrCat(kPointByPoint, ": task ", gathering.name,
+                     " reads labels by indices from tables");
+  if (options.coalesce && options.chunk_points > 0) {
+    const absl::StatusOr<Program> chunks =
+        LowerChunks(points, options.target, options.chunk_points, how);
+    if (!absl::IsUnimplemented(chunks.status())) return chunks;
+    absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
   }
-  const bool may_nest = options.lower_nest != nullptr && options.coalesce;
-  if (may_nest && options.prefers_nest) {
-    nest = options.lower_nest(points, target, nest_how);
-  }
-  absl::StatusOr<Program> program = absl::UnimplementedError("");
-  if (!nest.ok()) {
-    program = LowerProgram(points, options.target, options.coalesce,
-                           options.shape, how);
-    if (!program.ok() || !absl::StartsWith(how, kPointByPoint)) {
-      if (may_nest && options.prefers_nest) {
-        absl::StrAppend(&how, kNoLoopNest, nest.status().message());
-      }
-      return program;
-    }
-    if (may_nest && !options.prefers_nest) {
-      nest = options.lower_nest(points, target, nest_how);
-    }
-  }
-  if (nest.ok()) {
-    how = nest_how;
-    return nest;
-  }
-  if (!absl::IsUnimplemented(nest.status())) return nest;
-  if (may_nest) {
-    absl::StrAppend(&how, kNoLoopNest, nest.status().message());
-  }
+  return LowerPoints(points, options.target);
+}
+
+// A program that has no tiles, as `how` says: in chunks, or `by_points`.
+absl::StatusOr<Program> ChunksOr(absl::StatusOr<Program> by_points,
+                                 const PointProgram& points,
+                                 const CompileOptions& options,
+                                 std::string& how) {
   if (options.coalesce && options.chunk_points > 0) {
     std::string chunks_how;
     absl::StatusOr<Program> chunks =
@@ -246,7 +221,45 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
     absl::StrAppend(&how, "; no chunks: ", chunks.status().message());
   }
   if (HasOwnTiles(points)) how = std::string(kOwnTiles);
-  return program;
+  return by_points;
+}
+
+// Lowers `points` in the way that `options` ask for, or the best that there is,
+// and says in `how` which that was: a uniform stencil in its own tiles, but for
+// products of matrices, which its tiles only can do, too; all others as a nest.
+absl::StatusOr<Program> LowerBest(const PointProgram& points,
+                                  const CompileOptions& options,
+                                  std::string& how) {
+  if (const PointClass* const c = FindGathering(points)) {
+    return LowerGathering(points, *c, options, how);
+  }
+  const bool may_nest = options.lower_nest != nullptr && options.coalesce;
+  absl::StatusOr<Program> nest = absl::UnimplementedError("");
+  const auto lower_nest = [&] {
+    std::string nest_how;
+    nest = options.lower_nest(
+        points, {.size = options.target, .widths = options.nest_widths},
+        nest_how);
+    if (nest.ok()) how = nest_how;
+    return nest.ok();
+  };
+  if (may_nest && options.prefers_nest && lower_nest()) return nest;
+  absl::StatusOr<Program> own = LowerProgram(
+      points, options.target, options.coalesce, options.shape, how);
+  if (!own.ok()) return own;
+  const bool has_tiles = !absl::StartsWith(how, kPointByPoint);
+  const bool is_best =
+      has_tiles && (options.shape || !GathersWithoutHalo(*own));
+  if (may_nest && !options.prefers_nest && !is_best && lower_nest()) {
+    return nest;
+  }
+  if (has_tiles && !options.prefers_nest) return own;
+  if (may_nest) {
+    if (!absl::IsUnimplemented(nest.status())) return nest;
+    absl::StrAppend(&how, kNoLoopNest, nest.status().message());
+  }
+  if (has_tiles) return own;
+  return ChunksOr(std::move(own), points, options, how);
 }
 
 CheckOptions CheckOptionsOf(const CompileOptions& options,

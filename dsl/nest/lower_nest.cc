@@ -32,7 +32,7 @@ constexpr uint64_t kOperationsMax = 20'000'000;
 // Points of a tile: some ten times as long as a task costs, in one process and
 // on agents, where labels have homes, copies and digests. Fewer where a tile
 // would touch too much.
-constexpr int64_t kPoints = int64_t{1} << 18;
+constexpr int64_t kPoints = int64_t{1} << 19;
 constexpr int64_t kPointsOfAgents = int64_t{1} << 21;
 constexpr int64_t kFewer = 8;  // times
 // Keys that are enough for an agent, if tiles lie along one index.

@@ -26,34 +26,59 @@ int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
 // it is asked for how many workers there are tiles.
 constexpr double kFewPoints = 16;
 
-// Of the boxes around its statements' points.
-double PointCount(const Nest& nest, const NestComponent& component) {
-  double out = 0;
-  for (const int32_t p : component.points) {
-    const NestPoint& point = nest.points[p];
-    double box = 1;
-    for (int d = 0; d < point.dims; ++d) {
-      box *= static_cast<double>(ExtentOf(nest, point, AffineExpr::Index(d)));
-    }
-    out += box;
+// Of the box around its points.
+double PointCount(const Nest& nest, const NestPoint& point) {
+  double out = 1;
+  for (int d = 0; d < point.dims; ++d) {
+    out *= static_cast<double>(ExtentOf(nest, point, AffineExpr::Index(d)));
   }
   return out;
 }
 
-// Whether tiles along index k of the component have workers go side by side. In
-// a plane those along one index do; where all indices are chains, along which
-// tiles follow one another, two are a front of tiles that go side by side.
-bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
-  if (!has_planes) return true;
-  if (!component.spread.empty()) {
-    return component.spread.front().index == static_cast<int32_t>(k);
+// Of a component: of all its statements, and of the one that has most.
+struct PointCounts {
+  double all = 0;
+  double most = 0;
+};
+
+PointCounts CountPoints(const Nest& nest, const NestComponent& component) {
+  PointCounts out;
+  for (const int32_t p : component.points) {
+    const double count = PointCount(nest, nest.points[p]);
+    out.all += count;
+    out.most = std::max(out.most, count);
   }
-  return component.rank > 2;  // one is the plane
+  return out;
+}
+
+// By index of its tiles.
+std::vector<int64_t> TileExtentsOf(const Nest& nest,
+                                   const NestComponent& component) {
+  std::vector<int64_t> out(static_cast<size_t>(component.rank), 1);
+  for (size_t k = 0; k < out.size(); ++k) {
+    for (const int32_t p : component.points) {
+      const NestPoint& point = nest.points[p];
+      out[k] = std::max(out[k], ExtentOf(nest, point, point.theta[k]));
+    }
+  }
+  return out;
+}
+
+// Whether tiles along index k of the component have workers go side by side:
+// those along indices without chains, in a plane the first of these. Where all
+// indices are chains, along which tiles follow one another, two are a front of
+// tiles that go side by side.
+bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
+  if (component.spread.empty()) return !has_planes || component.rank > 2;
+  if (!has_planes) return component.is_coincident[k];
+  return component.spread.front().index == static_cast<int32_t>(k);
 }
 
 // Points of a tile that has one plane: each is a value that the next plane
 // reads, and these stay in a cache from one task to the next.
 constexpr int64_t kValuesOfPlane = int64_t{1} << 17;
+// Of a tile along the indices that it does not have all of.
+constexpr int64_t kTiledPointsMin = int64_t{1} << 10;
 // Vectors of any processor fit as often as possible.
 constexpr int64_t kVector = 8;
 
@@ -122,7 +147,7 @@ std::vector<bool> PlaneIndices(const Nest& nest, TileIndices& indices) {
 }
 
 // Finds NestComponent::spread.
-void FindSpread(const std::vector<double>& points, TileIndices& indices,
+void FindSpread(const std::vector<PointCounts>& points, TileIndices& indices,
                 Nest& nest) {
   std::vector<double> side_by_side(indices.count(), 0);
   for (size_t c = 0; c < nest.components.size(); ++c) {
@@ -132,7 +157,7 @@ void FindSpread(const std::vector<double>& points, TileIndices& indices,
       if (!component.is_coincident[k]) continue;
       const int64_t at =
           indices.Find(static_cast<int32_t>(c), static_cast<size_t>(k));
-      side_by_side[at] += points[c];
+      side_by_side[at] += points[c].all;
       component.spread.push_back(
           {.index = k, .index_class = static_cast<int32_t>(at)});
     }
@@ -148,16 +173,36 @@ void FindSpread(const std::vector<double>& points, TileIndices& indices,
   }
 }
 
-int64_t SizeFor(int64_t extent, int depth, int64_t points, int64_t tiles) {
-  const auto side = static_cast<int64_t>(
-      std::llround(std::pow(static_cast<double>(points), 1.0 / depth)));
-  if (points == 1) return 1;
-  const int64_t least = std::max<int64_t>(kVector, side / 4);
+int64_t SizeFor(int64_t extent, int64_t side, int64_t goal, int64_t tiles) {
+  if (goal == 1) return 1;
+  const int64_t least = std::max(kVector, std::min(side, extent) / 4);
   int64_t out = std::min(side, CeilDiv(extent, tiles));
   out = std::max(out, least);
   // Tiles of the same size, as nearly as can be.
   out = CeilDiv(extent, CeilDiv(extent, out));
   return CeilDiv(out, kVector) * kVector;
+}
+
+int64_t Root(int64_t points, size_t depth) {
+  return std::llround(
+      std::pow(static_cast<double>(points),
+               1.0 / static_cast<double>(std::max<size_t>(1, depth))));
+}
+
+// The side of a tile of `goal` points: that of a cube, and longer where tiles
+// have all of an index that is shorter than that, within reason, for rows
+// should fit a cache.
+int64_t SideFor(std::vector<int64_t> extents, int64_t goal) {
+  constexpr int64_t kLongerMax = 8;
+  const int64_t cube = Root(goal, extents.size());
+  std::sort(extents.begin(), extents.end());
+  int64_t side = cube;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    side = std::max(side, Root(goal, extents.size() - d));
+    if (extents[d] > side) break;
+    goal /= extents[d];
+  }
+  return std::min(side, cube * kLongerMax);
 }
 
 }  // namespace
@@ -190,44 +235,61 @@ namespace {
 // All that has a say in the size of tiles along a class of indices.
 struct IndexNeeds {
   int64_t extent = 1;
-  int depth = 1;       // indices of a tile that are no planes
+  // Of tiles that have their points, if they can be as long.
+  int64_t side = std::numeric_limits<int64_t>::max();
   int64_t shares = 0;  // tiles that each worker should find
   int64_t goal = std::numeric_limits<int64_t>::max();  // points of a tile
   bool is_plane = false;
 };
 
+// Points of a tile of `goal` along its indices: it has all that a point has
+// along the others.
+int64_t TiledGoal(int64_t goal, double points,
+                  const std::vector<int64_t>& extents) {
+  if (goal <= kTiledPointsMin) return goal;
+  double tiled = 1;
+  for (const int64_t extent : extents) tiled *= static_cast<double>(extent);
+  const double whole = std::max(1.0, points / tiled);
+  return std::max(kTiledPointsMin,
+                  static_cast<int64_t>(static_cast<double>(goal) / whole));
+}
+
 std::vector<IndexNeeds> NeedsOf(const TargetSize& target, const Nest& nest,
-                                const std::vector<double>& points,
+                                const std::vector<PointCounts>& points,
                                 TileIndices& indices) {
   const std::vector<bool> is_plane = PlaneIndices(nest, indices);
-  const double most_points = *std::max_element(points.begin(), points.end());
+  double most_points = 0;
+  for (const PointCounts& one : points) {
+    most_points = std::max(most_points, one.all);
+  }
   std::vector<IndexNeeds> out(indices.count());
   for (size_t at = 0; at < out.size(); ++at) out[at].is_plane = is_plane[at];
   for (size_t c = 0; c < nest.components.size(); ++c) {
     const NestComponent& component = nest.components[c];
-    const bool counts = points[c] * kFewPoints >= most_points;
+    const bool counts = points[c].all * kFewPoints >= most_points;
     const auto coincident = std::count(component.is_coincident.begin(),
                                        component.is_coincident.end(), true);
-    int depth = 0;
-    for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
-      const int64_t at = indices.Find(static_cast<int32_t>(c), k);
-      depth += is_plane[at] ? 0 : 1;
+    const std::vector<int64_t> extents = TileExtentsOf(nest, component);
+    std::vector<int64_t> within;  // of indices that are no planes
+    for (size_t k = 0; k < extents.size(); ++k) {
+      if (is_plane[indices.Find(static_cast<int32_t>(c), k)]) continue;
+      within.push_back(extents[k]);
     }
-    for (size_t k = 0; k < static_cast<size_t>(component.rank); ++k) {
+    int64_t goal = TiledGoal(component.point_goal, points[c].most, extents);
+    const bool has_planes = within.size() < extents.size();
+    if (has_planes) goal = std::min(goal, kValuesOfPlane);
+    // A front of long tiles is short.
+    const int64_t side = component.spread.empty() ? Root(goal, within.size())
+                                                  : SideFor(within, goal);
+    for (size_t k = 0; k < extents.size(); ++k) {
       IndexNeeds& needs = out[indices.Find(static_cast<int32_t>(c), k)];
-      needs.depth = std::max(needs.depth, depth);
-      if (counts && GivesWork(component, k, depth < component.rank)) {
+      if (counts && GivesWork(component, k, has_planes)) {
         needs.shares =
             std::max(needs.shares, TilesPerWorker(target, coincident));
       }
-      needs.goal = std::min(needs.goal, component.point_goal);
-      if (depth < component.rank)
-        needs.goal = std::min(needs.goal, kValuesOfPlane);
-      for (const int32_t p : component.points) {
-        const NestPoint& point = nest.points[p];
-        needs.extent =
-            std::max(needs.extent, ExtentOf(nest, point, point.theta[k]));
-      }
+      needs.goal = std::min(needs.goal, goal);
+      needs.side = std::min(needs.side, side);
+      needs.extent = std::max(needs.extent, extents[k]);
     }
   }
   return out;
@@ -253,8 +315,8 @@ void FillPlanes(const Nest& nest, const std::vector<IndexNeeds>& needs,
     }
     for (const size_t at : others) {
       const int64_t left = std::max(sizes[at], needs[at].goal / taken);
-      sizes[at] = SizeFor(needs[at].extent, static_cast<int>(others.size()),
-                          left, /*tiles=*/1);
+      const int64_t side = Root(left, others.size());
+      sizes[at] = SizeFor(needs[at].extent, side, needs[at].goal, /*tiles=*/1);
     }
   }
 }
@@ -287,16 +349,16 @@ std::vector<int64_t> LeastSizes(const Nest& nest, int64_t sources_max,
 void ChooseSizes(const TargetSize& target, int64_t sources_max,
                  absl::Span<const int64_t> widths, Nest& nest) {
   TileIndices indices = JoinedIndices(nest);
-  std::vector<double> points;
+  std::vector<PointCounts> points;
   for (const NestComponent& component : nest.components) {
-    points.push_back(PointCount(nest, component));
+    points.push_back(CountPoints(nest, component));
   }
   FindSpread(points, indices, nest);
   const std::vector<IndexNeeds> needs = NeedsOf(target, nest, points, indices);
   const int64_t workers = std::max<int64_t>(1, target.agents * target.workers);
   std::vector<int64_t> sizes;
   for (const IndexNeeds& need : needs) {
-    sizes.push_back(SizeFor(need.extent, need.depth, need.goal,
+    sizes.push_back(SizeFor(need.extent, need.side, need.goal,
                             std::max<int64_t>(1, workers * need.shares)));
   }
   FillPlanes(nest, needs, indices, sizes);

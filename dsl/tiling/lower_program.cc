@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/ir/tile_bodies.h"
@@ -197,6 +198,19 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
   if (!absl::IsUnimplemented(program.status())) return program;
   how = absl::StrCat("point by point: ", program.status().message());
   return LowerPoints(points, target);
+}
+
+bool GathersWithoutHalo(const Program& program) {
+  const absl::StatusOr<TilePlan> plan = DecodeTilePlan(program.kernels.front());
+  const auto is_wide = [](int64_t halo) { return halo > 0; };
+  const auto has_halo = [&](const TileField& field) {
+    return absl::c_any_of(field.halo_below, is_wide) ||
+           absl::c_any_of(field.halo_above, is_wide);
+  };
+  return plan.ok() && absl::c_none_of(plan->fields, has_halo) &&
+         absl::c_any_of(plan->fields, [&](const TileField& field) {
+           return field.is_gathered || plan->IsAhead(field);
+         });
 }
 
 }  // namespace dogged::dsl

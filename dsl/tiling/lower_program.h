@@ -21,6 +21,11 @@ absl::StatusOr<Program> LowerProgram(const PointProgram& points,
                                      const std::optional<TileShape>& shape,
                                      std::string& how);
 
+// Whether tiles of `program`, which LowerProgram made, read nothing of each
+// other in space, but coefficients that do not lie there, which each makes for
+// itself: a product of matrices or the like.
+bool GathersWithoutHalo(const Program& program);
+
 }  // namespace dogged::dsl
 
 #endif  // DOGGED_DSL_TILING_LOWER_PROGRAM_H_

@@ -446,7 +446,8 @@ result z
 }
 
 // Versions of an element overwrite each other, the first too, which another
-// task makes: tiles hold the matrix, not its steps, and so can be large.
+// task makes: tiles hold the matrix, not its steps, and so can be large. Chosen
+// ones are small: each point has steps enough for a task of its own.
 TEST(NestTest, TilesHoldNoVersionsOfWhatIsUpdated) {
   CompileOptions options = NestOptions();
   options.parameters = {{"N", "1500"}};
@@ -483,6 +484,9 @@ task give
 end task
 result T(i)(j) for i = 0:N-1  j = i:N-1
 )";
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr("47 tiles of 32 x 32"));
+  options.nest_widths = {192};
   EXPECT_THAT(MustCompile(text, options).lowering,
               testing::HasSubstr("8 tiles of 192 x 192"));
   options.parameters = {{"N", "19"}};
