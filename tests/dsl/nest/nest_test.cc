@@ -742,4 +742,73 @@ TEST(NestTest, DamagedTilesAreRefusedOrWhole) {
 }
 
 }  // namespace
+// A stencil's own tiles could do both programs below. They pay where tiles
+// share planes of neighbours, or where a point's steps need nothing else.
+TEST(NestTest, ProductsOfMatricesAreNoStencils) {
+  CompileOptions options = NestOptions();
+  options.prefers_nest = false;
+  options.parameters = {{"N", "50"}};
+  const std::string product = R"(
+param N = 9
+input A(i)(k) for i = 0:N-1  k = 0:N-1 else 0.5*i + k
+input B(k)(j) for k = 0:N-1  j = 0:N-1 else k - 0.25*j
+boundary C(i)(j)(0) = 1
+task add
+  creates C(i)(j)(k+1) as n
+  for i = 0:N-1  j = 0:N-1  k = 0:N-1
+  using C(i)(j)(k) as c  A(i)(k) as a  B(k)(j) as b
+  code
+    n = c + a*b
+  end code
+end task
+result C(:)(:)(N)
+)";
+  ExpectBitsOfPoints(product, options, nullptr);
+  options.shape = TileShape{.widths = {8, 8}, .depth = 4};
+  EXPECT_THAT(
+      MustCompile(product, options).lowering,
+      testing::HasSubstr("5 x 5 tiles of 10 x 10 points, 4 steps deep"));
+  options.shape.reset();
+  const std::string steps_of_points = R"(
+param N = 9
+input k(x) for x = 0:N-1 else 3 + x/N
+boundary u(x)(0) = 0.25
+task step
+  creates u(x)(t+1) as n
+  for x = 0:N-1  t = 0:N-1
+  using u(x)(t) as c  k(x) as r
+  code
+    n = r*c*(1 - c)
+  end code
+end task
+result u(:)(N)
+)";
+  EXPECT_THAT(MustCompile(steps_of_points, options).lowering,
+              testing::HasSubstr("steps deep"));
+}
+
+TEST(NestTest, TilesAreLongerWhereAnIndexIsShort) {
+  const std::string text = R"(
+param N = 9
+param M = 9
+boundary s(i)(j)(0) = 1
+task up
+  creates s(i)(j)(k+1) as n
+  for i = 0:N-1  j = 0:N-1  k = 0:M-1
+  using s(i)(j)(k) as a
+  code
+    n = a + k
+  end code
+end task
+result s(:)(:)(M)
+)";
+  CompileOptions options = NestOptions();
+  options.parameters = {{"N", "1000"}, {"M", "1000"}};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr("13 x 13 x 13 tiles of 80 x 80 x 80"));
+  options.parameters = {{"N", "1000"}, {"M", "10"}};
+  EXPECT_THAT(MustCompile(text, options).lowering,
+              testing::HasSubstr("5 x 5 x 1 tiles of 200 x 200 x 16"));
+}
+
 }  // namespace dogged::dsl
