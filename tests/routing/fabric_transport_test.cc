@@ -4,6 +4,7 @@
 // every wait is for a condition, with a deadline.
 #include "routing/fabric/fabric_transport.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -497,6 +498,19 @@ TEST(FabricTransport, SaysWhatIsMissing) {
             absl::string_view::npos);
   EXPECT_FALSE(LoadFabricTransport("/nowhere", options).ok());
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// What libfabric calls by that name, which would read the file for 0.1 s.
+TEST(FabricTransport, LibrariesReadNoSymbolsOfTheKernel) {
+  auto* const open_file = reinterpret_cast<FILE* (*)(const char*, const char*)>(
+      dlsym(RTLD_DEFAULT, "fopen"));
+  ASSERT_NE(open_file, nullptr);
+  EXPECT_EQ(open_file("/proc/kallsyms", "r"), nullptr);
+  FILE* const other = open_file("/proc/self/stat", "r");
+  ASSERT_NE(other, nullptr);
+  std::fclose(other);
+}
+#endif
 
 // Not a test: the rate at which a peer echoes, for people.
 int Bench(const std::vector<int64_t>& sizes) {
