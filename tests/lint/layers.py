@@ -156,7 +156,9 @@ OUTSIDE = {
                 "runtime/exec/kernels/kernel_call_server.cc",
                 "runtime/exec/kernels/kernel_jail.cc",
                 "routing/fabric/fabric_module.cc", "routing/fabric/provider_list.cc",
-                "kvstore/storage/rocksdb_module.cc"],
+                "kvstore/storage/rocksdb_module.cc",
+                # What libraries find by a name.
+                "tests/routing/fabric_transport_test.cc"],
     "dogged_commit.h": ["apps/dogged/host/build_facts.cc"],
     "gmock/": ["tests/"],
     "gnu/libc-version.h": ["apps/tiles/numeric_class.cc"],
