@@ -231,6 +231,10 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
     return;
   }
   const Value value = entry->value;
+  const AgentId former_home = before.Home(key);
+  const bool counts_move =
+      entry->is_home ? !is_home : is_home && gone(former_home);
+  if (counts_move) job_.stats.bytes_moved += value.bytes();
   if (is_home && !entry->is_home) {
     entry->copies.clear();
     replication_.BecomeHome(label, *entry, offers_.IsRecovering(pass.now),

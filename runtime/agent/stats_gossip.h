@@ -32,6 +32,12 @@ class StatsGossip {
   bool IsDraining(AgentId agent) const;
 
  private:
+  struct Said {
+    std::vector<std::pair<JobId, JobStats>> stats;
+    bool is_draining = false;
+  };
+  Said SaidBy(AgentId agent) const;
+
   AgentContext& agent_;
   const JobTable& table_;
 };

@@ -141,6 +141,39 @@ TEST(Wire, ClientsThatHaveOnlyAJobsHash) {
   EXPECT_EQ(status->jobs[0].keep_left_ms, 5);
 }
 
+// They stand behind all that the former release reads, and may be missing.
+TEST(Wire, CountsThatCameLater) {
+  StatusReply reply;
+  JobStats stats;
+  stats.copy_bytes = 3;
+  stats.bytes_moved = 4;
+  reply.jobs = {{.record = {.hash = {.low = 1, .high = 2}}, .stats = stats}};
+  stats.bytes_moved = 5;
+  Member member;
+  member.id = AgentId(11);
+  member.topology_id = *TopologyId::Parse("12");
+  member.control_address = "10.0.0.1:7070";
+  member.fabric_address = "10.0.0.1:7071";
+  member.workers = 3;
+  reply.members = {{.member = member,
+                    .state = "alive",
+                    .stats = {{JobId(7), stats}, {JobId(8), {}}}}};
+  const Bytes encoded = reply.Encode();
+  const auto whole = StatusReply::Decode(encoded.view());
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(whole->jobs[0].stats.copy_bytes, 3);
+  EXPECT_EQ(whole->jobs[0].stats.bytes_moved, 4);
+  EXPECT_EQ(whole->members[0].stats[0].second.bytes_moved, 5);
+  EXPECT_EQ(whole->members[0].stats[1].second.bytes_moved, 0);
+  // Three of a byte each.
+  const absl::string_view former =
+      encoded.view().substr(0, encoded.view().size() - 3);
+  const auto older = StatusReply::Decode(former);
+  ASSERT_TRUE(older.ok());
+  EXPECT_EQ(older->jobs[0].stats.copy_bytes, 3);
+  EXPECT_EQ(older->jobs[0].stats.bytes_moved, 0);
+}
+
 TEST(Wire, ResultsThatAgentsWrite) {
   const FilePart part{.label = kLabel,
                       .extents = {4, 300},

@@ -510,6 +510,7 @@ TEST(Homes, ANewHomeGetsItsLabelsAndHearsWhenItHasAll) {
   (void)one.Take();
   one.SetMembers({kSelf, kPeer});
   EXPECT_THAT(one.Published(), ElementsAre(Row(kPeers, 3)));
+  EXPECT_EQ(one.moved_bytes(), 8);
   one.Pass(absl::ZeroDuration());
   EXPECT_FALSE(one.HasSaidThatHandoverIsComplete());
   one.Stored(kPeer, Row(kPeers, 3), 1);
@@ -529,6 +530,12 @@ TEST(Homes, AHomeThatIsLeftCountsReadersAnew) {
   const LabelEntry& entry = *one.labels().shard.Find(Row(kPeers, 3));
   EXPECT_TRUE(entry.is_home);
   EXPECT_EQ(entry.consumers.left(), 1);
+  EXPECT_EQ(one.moved_bytes(), 8);
+  // The former home lives, and counts it.
+  one.SetMembers({kSelf, kPeer});
+  EXPECT_EQ(one.moved_bytes(), 16);
+  one.Publish(kPeer, Row(kPeers, 3), 1);
+  EXPECT_EQ(one.moved_bytes(), 16);
 }
 
 TEST(Homes, RowsOfADeadHomeAreUnverified) {

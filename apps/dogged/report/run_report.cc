@@ -42,6 +42,7 @@ nlohmann::ordered_json RunReport::ToJson() const {
   out["messages_sent"] = messages_sent;
   out["bytes_sent"] = bytes_sent;
   out["bytes_resent"] = bytes_resent;
+  out["bytes_moved"] = bytes_moved;
   out["publications"] = publications;
   out["publication_messages"] = publication_messages;
   out["publication_bytes"] = publication_bytes;
@@ -105,6 +106,7 @@ void AgentLedger::Fill(RunReport& report) const {
   report.tasks_recomputed = std::max<int64_t>(
       0, total.tasks_executed - report.tasks_needed - total.tasks_duplicated);
   report.bytes_resent = total.bytes_resent;
+  report.bytes_moved = total.bytes_moved;
   report.publications = total.publications;
   report.publication_messages = total.publication_messages;
   report.publication_bytes = total.publication_bytes;

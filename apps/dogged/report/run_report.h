@@ -45,6 +45,7 @@ struct RunReport {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;
+  int64_t bytes_moved = 0;
   int64_t publications = 0;
   int64_t publication_messages = 0;
   int64_t publication_bytes = 0;

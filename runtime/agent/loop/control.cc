@@ -125,6 +125,10 @@ Bytes StatusReply::Encode() const {
     out.PutDouble(link.round_trip_seconds);
   }
   out.PutBool(reads_directory);
+  for (const MemberStatus& m : members) {
+    for (const auto& [job, of_job] : m.stats) of_job.EncodeLater(out);
+  }
+  for (const JobSummary& job : jobs) job.stats.EncodeLater(out);
   PutOpenEnd(out);
   return Bytes(out.Take());
 }
@@ -200,6 +204,10 @@ absl::StatusOr<StatusReply> StatusReply::Decode(absl::string_view body) {
     out.links.push_back(link);
   }
   if (in.remaining() > 0) out.reads_directory = in.GetU8() == 1;
+  for (MemberStatus& member : out.members) {
+    for (auto& [job, stats] : member.stats) stats.DecodeLater(in);
+  }
+  for (JobSummary& job : out.jobs) job.stats.DecodeLater(in);
   DOGGED_RETURN_IF_ERROR(TakeOpenEnd(in, "status"));
   return out;
 }

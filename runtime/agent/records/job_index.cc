@@ -132,6 +132,7 @@ void JobIndex::Keep(JobId job, const JobStats& stats, int64_t tasks_needed,
   stats.Encode(out);
   out.PutSigned(tasks_needed);
   out.PutSigned(results_needed);
+  stats.EncodeLater(out);
   std::pmr::string kept = memory_.CopyOf(out.view());
   it->second.kept.swap(kept);
 }
@@ -143,6 +144,7 @@ void JobIndex::FillIn(JobSummary& summary) const {
   summary.stats = JobStats::Decode(in);
   summary.tasks_needed = in.GetSigned();
   summary.results_needed = in.GetSigned();
+  summary.stats.DecodeLater(in);
 }
 
 }  // namespace dogged

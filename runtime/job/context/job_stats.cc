@@ -47,6 +47,12 @@ JobStats JobStats::Decode(Decoder& in) {
   return out;
 }
 
+void JobStats::EncodeLater(Encoder& out) const { out.PutSigned(bytes_moved); }
+
+void JobStats::DecodeLater(Decoder& in) {
+  if (in.remaining() > 0) bytes_moved = in.GetSigned();
+}
+
 JobStats& JobStats::operator+=(const JobStats& other) {
   tasks_executed += other.tasks_executed;
   tasks_duplicated += other.tasks_duplicated;
@@ -61,6 +67,7 @@ JobStats& JobStats::operator+=(const JobStats& other) {
   messages_sent += other.messages_sent;
   bytes_sent += other.bytes_sent;
   bytes_resent += other.bytes_resent;
+  bytes_moved += other.bytes_moved;
   publications += other.publications;
   publication_messages += other.publication_messages;
   publication_bytes += other.publication_bytes;

@@ -34,6 +34,10 @@ struct JobStats : LabelStats {
 
   void Encode(Encoder& out) const;
   static JobStats Decode(Decoder& in);
+  // Counts that came later: behind all else of a message, for they may be
+  // missing (docs/WIRE.md).
+  void EncodeLater(Encoder& out) const;
+  void DecodeLater(Decoder& in);
   JobStats& operator+=(const JobStats& other);
 };
 
