@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "dsl/check/check_parameters.h"
 #include "dsl/chunks/lower_chunks.h"
 #include "dsl/job_inputs.h"
@@ -146,20 +148,39 @@ std::vector<ProgramFacts::MadeInput> MadeInputs(const ast::Program& tree,
   return out;
 }
 
-// A parameter that has no value but the one that a shape would give; null if
-// there is none.
-const ast::Parameter* FindAwaiting(const ast::Program& tree,
-                                   const CheckOptions& check) {
+// Parameters that have no value but the one that a shape would give.
+std::vector<const ast::Parameter*> FindAwaiting(const ast::Program& tree,
+                                                const CheckOptions& check) {
+  std::vector<const ast::Parameter*> out;
   for (const ast::Parameter& parameter : tree.parameters) {
     const auto is_it = [&parameter](const auto& given) {
       return given.first == parameter.name.text;
     };
     if (!parameter.from.empty() && !parameter.value.has_value() &&
         std::none_of(check.parameters.begin(), check.parameters.end(), is_it)) {
-      return &parameter;
+      out.push_back(&parameter);
     }
   }
-  return nullptr;
+  return out;
+}
+
+// How to give them values.
+std::string AwaitingWords(absl::Span<const ast::Parameter* const> awaiting,
+                          GivenBy given_by) {
+  std::vector<std::string> takes;
+  std::set<std::string> inputs;
+  std::vector<std::string> numbers;
+  for (const ast::Parameter* parameter : awaiting) {
+    const std::string& array = parameter->from.front().text;
+    takes.push_back(
+        absl::StrCat(parameter->name.text, " from the shape of ", array));
+    inputs.insert(InputWords(given_by, array, "FILE.npy"));
+    numbers.push_back(ParameterWords(given_by, parameter->name.text, "NUMBER"));
+  }
+  return absl::StrCat(" takes ", absl::StrJoin(takes, ", "),
+                      takes.size() == 1 ? ": give it,  " : ": give them,  ",
+                      absl::StrJoin(inputs, " "), ",  or  ",
+                      absl::StrJoin(numbers, " "));
 }
 
 // Inputs that the program does not make itself.
@@ -310,17 +331,13 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   for (const TakenParameter& one : facts.taken) {
     check.parameters.emplace_back(one.name, absl::StrCat(one.value));
   }
-  const ast::Parameter* awaiting = FindAwaiting(tree, check);
-  if (options.may_lack_inputs && awaiting != nullptr) {
+  const std::vector<const ast::Parameter*> awaiting = FindAwaiting(tree, check);
+  if (options.may_lack_inputs && !awaiting.empty()) {
     CheckGivenParameters(tree, check.parameters, diagnostics);
     if (diagnostics.HasErrors()) return wrong;
     facts.awaited = InputsWanted(tree);
-    const std::string& array = awaiting->from.front().text;
-    return absl::FailedPreconditionError(absl::StrCat(
-        options.file, " takes ", awaiting->name.text, " from the shape of ",
-        array, ": give it,  ", InputWords(options.given_by, array, "FILE.npy"),
-        ",  or  ",
-        ParameterWords(options.given_by, awaiting->name.text, "NUMBER")));
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.file, AwaitingWords(awaiting, options.given_by)));
   }
   CheckedProgram checked = Check(tree, check, diagnostics);
   if (diagnostics.HasErrors()) return wrong;

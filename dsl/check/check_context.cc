@@ -52,6 +52,7 @@ Scope CheckContext::ParameterScope() const {
   for (const Scope::Element& of : KnownElements()) {
     out.inputs.push_back(of.array);
   }
+  out.lacking = lacking_inputs;
   return out;
 }
 

@@ -63,6 +63,7 @@ struct CheckContext {
   const Mentions mentions;
   CheckedProgram program;
   std::vector<std::string> array_names;
+  std::vector<std::string> lacking_inputs;  // an error has said so
 };
 
 }  // namespace dogged::dsl

@@ -113,6 +113,7 @@ void CheckInput(CheckContext& context, const ast::Input& declared) {
         .Help(absl::StrCat(
             "give it one:  ",
             InputWords(context.diagnostics.given_by(), name, "FILE.npy")));
+    context.lacking_inputs.push_back(name);
     return;
   }
   if (has_file) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dsl/text/comparison.h"
@@ -226,6 +227,7 @@ class TypeChecker {
           .Help(absl::StrCat("name one under  using:  ", e.text, "(...) as a"));
       return;
     }
+    if (absl::c_linear_search(scope_.lacking, e.text)) return;
     if (std::count(scope_.inputs.begin(), scope_.inputs.end(), e.text) > 0) {
       diagnostics_
           .Error(Code::kUnknownName, e.range,

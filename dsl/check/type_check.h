@@ -38,6 +38,7 @@ struct Scope {
   };
   std::vector<Element> elements;
   std::vector<std::string> inputs;
+  std::vector<std::string> lacking;  // inputs without a file, which was said
   std::string elements_help;  // where an array is none of these; may be empty
 
   // Null if there is none.

@@ -276,7 +276,31 @@ class Taking {
                absl::StrCat(parameter.name.text,
                             " does not follow from the shape of ",
                             absl::StrJoin(inputs, ", nor of ")))
-        .Help(HelpToGive(parameter));
+        .Help(OtherDimensions(parameter).value_or(HelpToGive(parameter)));
+  }
+
+  // Help with a file that has more or fewer dimensions than its input's labels
+  // have indices.
+  std::optional<std::string> OtherDimensions(const Parameter& parameter) const {
+    for (const ast::Name& name : parameter.from) {
+      const auto shape = shapes_.find(name.text);
+      const bool has_blocks = std::any_of(
+          tree_.arrays.begin(), tree_.arrays.end(), [&](const auto& array) {
+            return array.name.text == name.text && !array.block.empty();
+          });
+      if (shape == shapes_.end() || has_blocks) continue;
+      for (const ast::Input& input : tree_.inputs) {
+        const auto wanted = std::ssize(input.ref.index);
+        if (input.ref.array.text != name.text ||
+            wanted == shape->second.size()) {
+          continue;
+        }
+        return absl::StrCat("the program wants ", wanted,
+                            wanted == 1 ? " dimension" : " dimensions", " of ",
+                            name.text);
+      }
+    }
+    return std::nullopt;
   }
 
   std::string HelpToGive(const Parameter& parameter) const {

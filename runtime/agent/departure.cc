@@ -68,10 +68,16 @@ absl::Time Departure::BeginLimit() const {
   return began_ + std::min(kBeginTimeMax, time_ / 2);
 }
 
+bool Departure::ListensForOthers(absl::Time now,
+                                 const ResultKeepers::Heirs& heirs) {
+  const absl::Time end = began_ + std::min(kNoticeTime, time_ / kHandoverPart);
+  if (heirs.count > kFewHeirs || now >= end) return false;
+  agent_.outbox.WakeAt(end);
+  return true;
+}
+
 bool Departure::AwaitsHeirs(absl::Time now) {
   const absl::Time last = deadline_ - time_ / kHandoverPart;
-  const absl::Time noticed =
-      began_ + std::min(kNoticeTime, time_ / kHandoverPart);
   bool waits = false;
   std::vector<std::string> awaited;
   for (auto& [job, entry] : table_) {
@@ -80,9 +86,8 @@ bool Departure::AwaitsHeirs(absl::Time now) {
                             entry.over_since == absl::InfiniteFuture();
     if (!is_running || entry.run->held_count() == 0) continue;
     const ResultKeepers::Heirs heirs = keepers_.HeirsOf(job, entry);
-    if (heirs.count <= kFewHeirs && now < noticed) {
+    if (ListensForOthers(now, heirs)) {
       waits = true;
-      agent_.outbox.WakeAt(noticed);
       continue;
     }
     // An agent that was waited for has nothing yet, not even the job. An agent
@@ -123,9 +128,10 @@ bool Departure::AwaitsKeepers(absl::Time now) {
       kept.push_back(absl::StrCat(entry.job->program.name, " (",
                                   entry.run->held_bytes(), " bytes), ",
                                   ResultKeepers::WhyKept(entry)));
-    } else if (!heirs.idle.empty() && now < BeginLimit()) {
-      waits = true;
-      if (asks) keepers_.Ask(now, entry, heirs.idle);
+    } else {
+      const bool begins = !heirs.idle.empty() && now < BeginLimit();
+      if (begins && asks) keepers_.Ask(now, entry, heirs.idle);
+      waits |= ListensForOthers(now, heirs) || begins;
     }
   }
   if (asks) next_asked_ = now + kAskInterval;

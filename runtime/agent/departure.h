@@ -49,6 +49,9 @@ class Departure {
   // Whether an agent may still come, or begin, that takes values of a job that
   // runs: without one they are lost, and the job with them.
   bool AwaitsHeirs(absl::Time now);
+  // Whether it is too early to count on `heirs`, for they may have been told to
+  // leave, too.
+  bool ListensForOthers(absl::Time now, const ResultKeepers::Heirs& heirs);
   // Whether the directory has yet to take what the entry holds; false without a
   // directory.
   bool AwaitsDirectory(JobEntry& entry);

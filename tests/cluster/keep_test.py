@@ -89,6 +89,30 @@ def told_to_wait(agent):
           "no client has fetched" in line, line)
 
 
+def case_told_together():
+    """All that hold the results are told at once: they wait for one that
+    joins, and none of them counts on the other."""
+    expected = serial(*PROGRAM)
+    with Standing(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start(stderr=subprocess.PIPE)
+        executed = done_without_client(cluster)
+        for agent in cluster.agents:
+            agent.send_signal(signal.SIGTERM)
+        for agent in cluster.agents:
+            words = ""
+            for line in agent.stderr:
+                words += line
+                if "nobody else has the results" in line:
+                    break
+            check("one of them waits for nobody",
+                  "nobody else has the results" in line, words)
+        cluster.start()
+        for agent in cluster.agents[:2]:
+            check("exit status", agent.wait(60) == 0)
+        check_nothing_ran(cluster, expected, executed, at=2)
+
+
 def case_joiner_in_time():
     """The last one waits, for an agent or for the client."""
     expected = serial(*PROGRAM)

@@ -202,6 +202,9 @@ TEST(TakenParameters, ExtentsThatSayNothingAreAnError) {
                   {{"v", {3, 3}}}),
             "N does not follow from the shape of input v (line 2), whose file "
             "has shape (3)(3)");
+  ExpectHas(Taken(CopyOf("param N from v", "\ninput v(x) for x = 0:N-1"),
+                  {{"v", {3, 3}}}),
+            "help: the program wants 1 dimension of v");
 }
 
 TEST(TakenParameters, MistakesOfTheProgramAreToldAsThemselves) {

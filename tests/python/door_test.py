@@ -99,6 +99,9 @@ def case_results():
               and np.isclose(run["u(3)(4)(5)"], heat(90, 5)[3, 4]))
         raises(KeyError, lambda: run["v"], "no result")
         check("report", run.report["job"] == run.job and run.done())
+        shares = run.report["tasks_per_agent"]
+        check("shares", len(shares) == 2
+              and sum(shares) == run.report["tasks_executed"], run.report)
         run = cluster.submit(dogged.load(HEAT, N=600, T=4000))
         for event in run:
             if event["event"] == "progress":
@@ -163,7 +166,17 @@ def case_inputs():
             check("other numbers", np.array_equal(sent(same), whole), same)
         strange = np.array(whole)
         strange[0] = [np.nan, np.inf, -0.0, 5e-324]
-        check("bits", sent(strange).tobytes() == strange.tobytes())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run = cluster.submit(program, {"v": strange})
+            check("bits", run["u"].tobytes() == strange.tobytes())
+            run.wait()
+        check("NaNs", [f"{one.message}".split(": ", 1)[-1] for one in caught] == [
+            "2 of 20 numbers are not finite, the first at (0)(0)",
+            "u: 2 of 20 numbers are not finite, the first u(0)(0)"],
+              [f"{one.message}" for one in caught])
+        check("of which run", run.job[:12] in f"{caught[1].message}"
+              and caught[1].filename == __file__, vars(caught[1]))
         for wrong, word in ((whole + 1j, "a.real"), (whole.astype("O"), "object"),
                             (whole.astype("U5"), "U5"), (whole > 3, "bool"),
                             (np.full((5, 4), 2**53 + 1), "2^53"),

@@ -285,7 +285,10 @@ absl::Status DoorJob::Finish() {
     NotFinite not_finite(ended.job.program);
     DOGGED_ASSIGN_OR_RETURN(report.result_digest,
                             DigestOfAll(views, not_finite));
-    report.results_not_finite = not_finite.Warn();
+    report.results_not_finite = not_finite.count();
+    for (const std::string& words : not_finite.Words()) {
+      Tell("note", {{"words", words}, {"is_warning", true}});
+    }
     for (const NamedResult& one : results_) {
       DOGGED_ASSIGN_OR_RETURN(const Value value, ValueOf(one.output, views));
       DOGGED_ASSIGN_OR_RETURN(OwnedDescriptor descriptor,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "apps/dogged/client/client_times.h"
 #include "apps/dogged/client/cluster_jobs.h"
 #include "apps/dogged/client/find_agents.h"
@@ -20,6 +21,7 @@
 #include "apps/dogged/process/worker_count.h"
 #include "apps/dogged/report/memory_check.h"
 #include "apps/dogged/run/cluster_target.h"
+#include "apps/dogged/run/not_finite.h"
 #include "apps/dogged/run/run_options.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/status.h"
@@ -464,7 +466,11 @@ absl::StatusOr<DoorSession::Answer> DoorSession::Submit(
       CheckMemory({.footprint = loaded.facts.footprint,
                    .here = static_cast<double>(PhysicalBytes()),
                    .replicas = 1}));
-  if (!warning.empty()) out.fields["warning"] = warning;
+  std::vector<std::string> warnings = NotFiniteInputs(loaded);
+  if (!warning.empty()) warnings.insert(warnings.begin(), warning);
+  if (!warnings.empty()) {
+    out.fields["warning"] = absl::StrJoin(warnings, "\n");
+  }
   out.fields["results"] = NamesOf(results);
   const int known = static_cast<int>(std::max<size_t>(
       addresses.size(), static_cast<size_t>(run.program.agents)));

@@ -86,7 +86,7 @@ ExitCode CheckCommand(const ProgramOptions& options,
   filled.may_lack_inputs = true;
   filled.loads_libraries = true;
   const auto program = LoadProgram(filled, kernels);
-  if (!program.ok()) return ExitCodeOf(program.status());
+  if (!program.ok()) return ExitCodeOfLoad(program.status());
   const Program p = WholeProgram(program->job.program);
   // C goes where it can be compiled from.
   std::FILE* const to = options.emit_c ? stderr : stdout;

@@ -156,7 +156,7 @@ ExitCode GraphCommand(const GraphOptions& options,
   points.static_labels = true;
   points.may_lack_inputs = true;
   const auto program = LoadProgram(points, kernels);
-  if (!program.ok()) return ExitCodeOf(program.status());
+  if (!program.ok()) return ExitCodeOfLoad(program.status());
   const Relations relations(program->job.program);
   const auto label = ParseLabel(options.at, program->job.program);
   if (!label.ok()) return PrintMistyped(label.status());

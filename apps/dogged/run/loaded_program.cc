@@ -102,6 +102,11 @@ absl::Status CompileInto(LoadedProgram& out, const KernelSource& kernels,
 
 }  // namespace
 
+ExitCode ExitCodeOfLoad(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) ? ExitCode::kWrong
+                                            : ExitCodeOf(status);
+}
+
 absl::StatusOr<LoadedProgram> LoadProgram(const ProgramOptions& options,
                                           const KernelSource& kernels) {
   GivenProgram* const given = options.given;

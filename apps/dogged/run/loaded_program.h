@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "apps/dogged/agent/kernel_source.h"
 #include "apps/dogged/client/named_job.h"
+#include "apps/dogged/process/exit_code.h"
 #include "apps/dogged/report/outputs.h"
 #include "apps/dogged/run/program_options.h"
 #include "dsl/compile.h"
@@ -30,6 +31,10 @@ struct LoadedProgram {
   bool writes_results = false;                     // as ProgramOptions
   dsl::ProgramFacts facts;
 };
+
+// The status to end with after an error of LoadProgram(): a program that lacks
+// the files which tell its parameters is wrong as it was given.
+ExitCode ExitCodeOfLoad(const absl::Status& status);
 
 // Reads the file and the inputs, and compiles. Errors have been printed on
 // standard error, but for a given program, of which nothing is printed.

@@ -62,12 +62,17 @@ std::string LabelAt(const ResultView& view, const IndexVector& place) {
   return out;
 }
 
-void WarnOf(absl::string_view what, const NotFiniteCount& found) {
-  std::fprintf(stderr,
-               "warning: %s: %s of %s numbers %s not finite, the first %s\n",
-               std::string(what).c_str(), GroupedCount(found.count).c_str(),
-               GroupedCount(found.numbers).c_str(),
-               found.count == 1 ? "is" : "are", found.first.c_str());
+std::string WordsOn(absl::string_view what, const NotFiniteCount& found) {
+  return absl::StrCat(what, ": ", GroupedCount(found.count), " of ",
+                      GroupedCount(found.numbers), " numbers ",
+                      found.count == 1 ? "is" : "are",
+                      " not finite, the first ", found.first);
+}
+
+void WarnOfEach(const std::vector<std::string>& lines) {
+  for (const std::string& words : lines) {
+    std::fprintf(stderr, "warning: %s\n", words.c_str());
+  }
 }
 
 }  // namespace
@@ -84,15 +89,21 @@ void WarnOfInputs(const LoadedProgram& program) {
                                      : made.kernel.c_str(),
                  made.array.c_str());
   }
+  WarnOfEach(NotFiniteInputs(program));
+}
+
+std::vector<std::string> NotFiniteInputs(const LoadedProgram& program) {
+  std::vector<std::string> out;
   for (const auto& [array, value] : program.options.inputs) {
     const Found found = FindIn(value);
     if (found.count == 0) continue;
     const IndexVector place = PlaceOf(found.first, value.shape());
-    WarnOf(absl::StrCat("input ", array),
-           {.numbers = value.element_count(),
-            .count = found.count,
-            .first = absl::StrCat("at ", place.ToString())});
+    out.push_back(WordsOn(absl::StrCat("input ", array),
+                          {.numbers = value.element_count(),
+                           .count = found.count,
+                           .first = absl::StrCat("at ", place.ToString())}));
   }
+  return out;
 }
 
 void NotFinite::Add(size_t view, const Label* label,
@@ -111,13 +122,24 @@ void NotFinite::Add(size_t view, const Label* label,
   sum.count += found.count;
 }
 
-int64_t NotFinite::Warn() const {
+int64_t NotFinite::count() const {
   int64_t out = 0;
+  for (const NotFiniteCount& of_view : counts_) out += of_view.count;
+  return out;
+}
+
+std::vector<std::string> NotFinite::Words() const {
+  std::vector<std::string> out;
   for (size_t i = 0; i < counts_.size(); ++i) {
-    out += counts_[i].count;
-    if (counts_[i].count > 0) WarnOf(program_.views[i].array, counts_[i]);
+    if (counts_[i].count == 0) continue;
+    out.push_back(WordsOn(program_.views[i].array, counts_[i]));
   }
   return out;
+}
+
+int64_t NotFinite::Warn() const {
+  WarnOfEach(Words());
+  return count();
 }
 
 absl::StatusOr<Digest> DigestOfAll(dsl::ResultViews& views,

@@ -17,6 +17,9 @@ namespace dogged {
 // for want of a file.
 void WarnOfInputs(const LoadedProgram& program);
 
+// A line of words on each input with NaNs or infinities.
+std::vector<std::string> NotFiniteInputs(const LoadedProgram& program);
+
 // NaNs and infinities among numbers.
 struct NotFiniteCount {
   int64_t numbers = 0;
@@ -31,7 +34,10 @@ class NotFinite {
       : program_(program), counts_(program.views.size()) {}
   // As ResultViews::DigestOfAll() gives them.
   void Add(size_t view, const Label* label, const dsl::DensePiece& piece);
-  // Warns of each result with some, and names the first. Returns their number.
+  int64_t count() const;
+  // A line of words on each result with some, which names the first.
+  std::vector<std::string> Words() const;
+  // Says them as warnings. Returns count().
   int64_t Warn() const;
 
  private:

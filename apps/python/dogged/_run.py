@@ -7,12 +7,14 @@ import html
 import os
 import threading
 import time
+import warnings
 import weakref
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Generator, Iterator,
                     List, Optional, Tuple)
 
 from ._door import Answer, Door
-from ._errors import Cancelled, ClientGone, DoggedError, error_of
+from ._errors import (Cancelled, ClientGone, DoggedError, DoggedWarning,
+                      error_of)
 from ._program import Program
 from ._values import from_descriptor
 
@@ -51,6 +53,7 @@ class Run:
         self._names: List[str] = submitted["results"]
         self._changed = threading.Condition()
         self._events: List[Answer] = []
+        self._warnings: List[str] = []  # that nobody was told yet
         self._dropped = 0
         self._end: Optional[Answer] = None
         self._error: Optional[DoggedError] = None
@@ -65,6 +68,9 @@ class Run:
         event.pop("run", None)
         with self._changed:
             self._events.append(event)
+            if event.get("is_warning"):
+                self._warnings.append(f"{self.name} {self.job[:12]}: "
+                                      f"{event['words']}")
             if len(self._events) > _EVENTS_MAX:
                 del self._events[0]
                 self._dropped += 1
@@ -113,7 +119,13 @@ class Run:
         return self.state != "running"
 
     def wait(self, timeout: Optional[float] = None) -> "Run":
-        """Until it has ended. Raises what it failed of; TimeoutError."""
+        """Until it has ended. Raises what it failed of; TimeoutError.
+
+        Warns of results with NaNs or infinities.
+        """
+        return self._wait(timeout)
+
+    def _wait(self, timeout: Optional[float] = None) -> "Run":
         self._door.check()
         limit = None if timeout is None else time.monotonic() + timeout
         with self._changed:
@@ -122,8 +134,12 @@ class Run:
                 if left is not None and left <= 0:
                     raise TimeoutError(f"{self!r} has not ended in {timeout} s")
                 self._changed.wait(left)
-            if self._error is not None:
-                raise self._error
+            untold, self._warnings = self._warnings, []
+            error = self._error
+        for words in untold:
+            warnings.warn(words, DoggedWarning, stacklevel=3)
+        if error is not None:
+            raise error
         return self
 
     def __getitem__(self, name: str) -> "np.ndarray[Any, Any]":
@@ -132,7 +148,7 @@ class Run:
         Its dimensions are the indices of the result that vary: u(:)(:)(T) has
         two. The same array each time.
         """
-        self.wait()
+        self._wait()
         name = self._result_name(name)
         with self._changed:
             is_first = not self._asked.setdefault(name, False)
@@ -185,7 +201,7 @@ class Run:
     @property
     def results(self) -> Dict[str, Tuple[int, ...]]:
         """Shapes of the results by name, once it is done."""
-        self.wait()
+        self._wait()
         assert self._end is not None
         return {one["name"]: tuple(one["shape"])
                 for one in self._end["results"]}
@@ -236,7 +252,7 @@ class Run:
             else:
                 set_ended()
         yield from ended.__await__()
-        return self.wait()
+        return self._wait()
 
     @property
     def progress(self) -> float:
