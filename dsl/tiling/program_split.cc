@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "dsl/lower/lower_reductions.h"
 #include "dsl/tiling/masked_reductions.h"
@@ -391,6 +392,20 @@ absl::Status CheckStencil(const StencilArrays& arrays,
   return absl::OkStatus();
 }
 
+// Tiles read their inputs for points that no result needs, too: what makes
+// these is needed as a whole.
+void NeedInputsOfTiles(ProgramSplit& parts) {
+  const auto is_input = [&parts](const auto& made) {
+    return parts.tiled.arrays[made.array].is_scalar_input;
+  };
+  for (PointReduction& reduction : parts.pointwise.reductions) {
+    if (is_input(reduction)) reduction.needed.reset();
+  }
+  for (PointClass& c : parts.pointwise.classes) {
+    if (absl::c_any_of(c.creates, is_input)) c.needed.reset();
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
@@ -458,6 +473,7 @@ absl::StatusOr<ProgramSplit> Split(const PointProgram& points) {
     (is_pointwise ? out.pointwise_results : out.tiled_results).push_back(r);
   }
   CopyTasks(points, late, std::move(copied), out);
+  NeedInputsOfTiles(out);
   return out;
 }
 

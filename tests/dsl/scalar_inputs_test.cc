@@ -310,5 +310,34 @@ result u(:)(T)
   ExpectOneDigest(text, Options(), *ScalarInputTiles().shape, nullptr);
 }
 
+// Tiles of c have all of its points, and read b, though no result needs what
+// tasks make of it.
+TEST(ScalarInputs, WhatOnlyPointsThatNobodyNeedsReadIsMadeForTheirTiles) {
+  const std::string text = R"(
+task fill
+  creates a(i)(j) as n
+  for i = 0:4  j = 0:9
+  code
+    n = i*j
+  end code
+end task
+reduce b = max(a(i)(j)) over i = 1:3  j = 1:8
+boundary c(i)(j)(k) = -1
+task add
+  creates c(i)(j)(k+1) as n
+  for i = 0:3  j = 0:9  k = 0:4
+  using
+    c(i)(j)(k) as o
+    a(i)(k)    as x
+    b          as y
+  code
+    n = o + x*y
+  end code
+end task
+result c(5)(9)(0)
+)";
+  ExpectOneDigest(text, Options(), {.widths = {4, 4}, .depth = 2}, nullptr);
+}
+
 }  // namespace
 }  // namespace dogged::dsl
