@@ -244,7 +244,9 @@ class Trial:
             report = client.await_end()
             self.notes.append(
                 f"job {time.monotonic() - client.began:.1f} s, executed/needed "
-                f"{report['tasks_executed'] / report['tasks_needed']:.2f}")
+                f"{report['tasks_executed'] / report['tasks_needed']:.2f}, "
+                f"{report['bytes_resent'] / 1e6:.0f} MB sent again, of values "
+                f"of {report['bytes_moved'] / 1e6:.0f} MB homes changed")
             self.log(f"job done: {json.dumps(report)}")
         self.await_views({agent: self.agents for agent in self.agents})
         self.run(AFTERWARDS, self.rng.choice(self.agents)).await_end(60)
