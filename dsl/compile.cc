@@ -274,12 +274,11 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   if (may_nest && !options.prefers_nest && !is_best && lower_nest()) {
     return nest;
   }
-  if (has_tiles && !options.prefers_nest) return own;
-  if (may_nest) {
-    if (!absl::IsUnimplemented(nest.status())) return nest;
+  if (may_nest && (options.prefers_nest || !has_tiles)) {
     absl::StrAppend(&how, kNoLoopNest, nest.status().message());
   }
   if (has_tiles) return own;
+  if (!absl::IsUnimplemented(nest.status())) return nest;
   return ChunksOr(std::move(own), points, options, how);
 }
 

@@ -231,11 +231,14 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
     return;
   }
   const Value value = entry->value;
-  const AgentId former_home = before.Home(key);
-  const bool counts_move =
-      entry->is_home ? !is_home : is_home && gone(former_home);
-  if (counts_move) job_.stats.bytes_moved += value.bytes();
-  if (is_home && !entry->is_home) {
+  const bool is_new_home = is_home && !entry->is_home;
+  const bool has_heir = entry->is_home && !is_home;
+  const bool has_no_former =
+      !before.members().empty() && gone(before.Home(key));
+  if (has_heir || (is_new_home && has_no_former)) {
+    job_.stats.bytes_moved += value.bytes();
+  }
+  if (is_new_home) {
     entry->copies.clear();
     replication_.BecomeHome(label, *entry, offers_.IsRecovering(pass.now),
                             pass.out);
