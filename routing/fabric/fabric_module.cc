@@ -48,8 +48,9 @@ absl::StatusOr<std::unique_ptr<FabricTransport>> LoadFabricTransport(
 
 }  // namespace dogged
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
+// Not where fopen is another name of fopen64, or a sanitizer has its own.
+#if defined(__GLIBC__) && !defined(__USE_FILE_OFFSET64) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // As libfabric starts it reads the symbols of the kernel, twice 200,000 lines,
 // to learn whether cards could reach the memory of a GPU: most of the time in
 // which an agent starts. Agents have no such memory, and a system that hides
