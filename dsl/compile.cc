@@ -247,7 +247,8 @@ absl::StatusOr<Program> ChunksOr(absl::StatusOr<Program> by_points,
 
 // Lowers `points` in the way that `options` ask for, or the best that there is,
 // and says in `how` which that was: a uniform stencil in its own tiles, but for
-// products of matrices, which its tiles only can do, too; all others as a nest.
+// products of matrices in one process, where blocks of both factors cost no
+// bytes on a link; all others as a nest.
 absl::StatusOr<Program> LowerBest(const PointProgram& points,
                                   const CompileOptions& options,
                                   std::string& how) {
@@ -270,7 +271,8 @@ absl::StatusOr<Program> LowerBest(const PointProgram& points,
   if (!own.ok()) return own;
   const bool has_tiles = !absl::StartsWith(how, kPointByPoint);
   const bool is_best =
-      has_tiles && (options.shape || !GathersWithoutHalo(*own));
+      has_tiles &&
+      (options.shape || options.target.agents > 1 || !GathersWithoutHalo(*own));
   if (may_nest && !options.prefers_nest && !is_best && lower_nest()) {
     return nest;
   }

@@ -26,7 +26,7 @@ int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
 // it is asked for how many workers there are tiles.
 constexpr double kFewPoints = 16;
 
-// Of the box around its points.
+// Points of the box around those of the statement.
 double PointCount(const Nest& nest, const NestPoint& point) {
   double out = 1;
   for (int d = 0; d < point.dims; ++d) {
@@ -35,7 +35,7 @@ double PointCount(const Nest& nest, const NestPoint& point) {
   return out;
 }
 
-// Of a component: of all its statements, and of the one that has most.
+// Points of a component: of all its statements, and of the one with most.
 struct PointCounts {
   double all = 0;
   double most = 0;
@@ -77,7 +77,7 @@ bool GivesWork(const NestComponent& component, size_t k, bool has_planes) {
 // Points of a tile that has one plane: each is a value that the next plane
 // reads, and these stay in a cache from one task to the next.
 constexpr int64_t kValuesOfPlane = int64_t{1} << 17;
-// Of a tile along the indices that it does not have all of.
+// Points of a tile along the indices that it does not have all of.
 constexpr int64_t kTiledPointsMin = int64_t{1} << 10;
 // Vectors of any processor fit as often as possible.
 constexpr int64_t kVector = 8;
@@ -235,7 +235,7 @@ namespace {
 // All that has a say in the size of tiles along a class of indices.
 struct IndexNeeds {
   int64_t extent = 1;
-  // Of tiles that have their points, if they can be as long.
+  // The side of tiles that have their points, if they can be as long.
   int64_t side = std::numeric_limits<int64_t>::max();
   int64_t shares = 0;  // tiles that each worker should find
   int64_t goal = std::numeric_limits<int64_t>::max();  // points of a tile

@@ -11,8 +11,8 @@ struct LabelStats {
   int64_t messages_sent = 0;
   int64_t bytes_sent = 0;
   int64_t bytes_resent = 0;  // of values, on demand or again
-  // Of values whose homes changed: counted by the former home, or by the new
-  // one if that is gone.
+  // Bytes of values whose homes changed: counted by the former home, or by the
+  // new one if that is gone.
   int64_t bytes_moved = 0;
   int64_t copy_bytes = 0;  // of values, sent or lent for safety alone
   // The most work of an agent that was in no whole cut, in milliseconds; over

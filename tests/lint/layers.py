@@ -157,7 +157,7 @@ OUTSIDE = {
                 "runtime/exec/kernels/kernel_jail.cc",
                 "routing/fabric/fabric_module.cc", "routing/fabric/provider_list.cc",
                 "kvstore/storage/rocksdb_module.cc",
-                # What libraries find by a name.
+                # Looks up a function as libraries do.
                 "tests/routing/fabric_transport_test.cc"],
     "dogged_commit.h": ["apps/dogged/host/build_facts.cc"],
     "gmock/": ["tests/"],

@@ -500,7 +500,7 @@ TEST(FabricTransport, SaysWhatIsMissing) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-// What libfabric calls by that name, which would read the file for 0.1 s.
+// A library that opens a file by that name: libfabric would read for 0.1 s.
 TEST(FabricTransport, LibrariesReadNoSymbolsOfTheKernel) {
   auto* const open_file = reinterpret_cast<FILE* (*)(const char*, const char*)>(
       dlsym(RTLD_DEFAULT, "fopen"));

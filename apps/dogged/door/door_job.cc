@@ -156,7 +156,7 @@ void DoorJob::Step(absl::Duration patience) {
   if (absl::IsUnavailable(status) && options_.reap != nullptr) options_.reap();
   has_ended_ = true;
   const ExitCode code = ExitCodeOf(status);
-  const RunReport report = Report();
+  const RunReport report = ReportAt(clock_.Now());
   Tell("failed", {{"status", static_cast<int>(code)},
                   {"error", ErrorJson(code, status.message(),
                                       nlohmann::ordered_json::array())},
@@ -231,10 +231,10 @@ void DoorJob::TellProgress() {
   Tell("progress", std::move(fields));
 }
 
-RunReport DoorJob::Report() const {
+RunReport DoorJob::ReportAt(absl::Time end) const {
   RunReport report{.job = client_->record().hash.ToString(),
                    .program = program_.job.program.name};
-  report.compute_seconds = absl::ToDoubleSeconds(clock_.Now() - start_);
+  report.compute_seconds = absl::ToDoubleSeconds(end - start_);
   report.wall_seconds = report.compute_seconds;
   report.tasks_needed = TasksNeeded();
   report.agents_started = started_;
@@ -262,11 +262,9 @@ absl::Status DoorJob::SelectAtEnd(const Job& ended) {
 }
 
 absl::Status DoorJob::Finish() {
-  RunReport report = Report();
-  DOGGED_RETURN_IF_ERROR(Poll());
-  ledger_.Fill(report);
-  report.losses = losses_.losses();
-  ledger_.ShareRedone(losses_.lost(), report);
+  const absl::Time end = clock_.Now();
+  DOGGED_RETURN_IF_ERROR(Poll());  // for what agents count at the end
+  RunReport report = ReportAt(end);
   LoadedProgram ended = program_;
   if (program_.job.program.repeat.has_value()) {
     ended.job = EndedJob(program_.job, client_->rounds().time());

@@ -104,12 +104,12 @@ class DoorJob {
   absl::Status SelectAtEnd(const Job& ended);
   // Makes the results, and says that the job is done.
   absl::Status Finish();
-  RunReport Report() const;
+  RunReport ReportAt(absl::Time end) const;
   void Tell(const char* event, nlohmann::ordered_json fields);
   void TellProgress();
   int64_t TasksNeeded() const;
 
-  mutable SystemClock clock_;
+  SystemClock clock_;
   const LoadedProgram program_;
   std::vector<NamedResult> results_;
   const Options options_;

@@ -122,9 +122,6 @@ void AgentLedger::Fill(RunReport& report) const {
   if (report.compute_seconds > 0) {
     report.gflops = total.flops / report.compute_seconds / 1e9;
   }
-  report.tasks_per_agent.clear();
-  report.messages_sent = 0;
-  report.bytes_sent = 0;
   for (const auto& [id, agent] : agents_) {
     report.tasks_per_agent.push_back(agent.stats.tasks_executed);
     report.messages_sent += agent.messages_sent;

@@ -769,6 +769,11 @@ result C(:)(:)(N)
       MustCompile(product, options).lowering,
       testing::HasSubstr("5 x 5 tiles of 10 x 10 points, 4 steps deep"));
   options.shape.reset();
+  // Factors would go from agent to agent.
+  options.target = {.agents = 2, .workers = 1};
+  EXPECT_THAT(MustCompile(product, options).lowering,
+              testing::HasSubstr("steps deep"));
+  options.target = {};
   const std::string steps_of_points = R"(
 param N = 9
 input k(x) for x = 0:N-1 else 3 + x/N
