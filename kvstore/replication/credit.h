@@ -17,9 +17,12 @@
 
 namespace dogged {
 
-// Why a value is sent. A long copy is offered by its digest first, for whoever
-// gets it may have it; what was demanded waits for credit (deferred_sends.h).
-enum class Sending { kPublication, kCopy, kDemanded };
+// Why a value is sent. A long copy is offered by its digest first, for its
+// target may have it. A long value that goes to a new home, or to that of a
+// reader, because members have changed is announced: its target may have it, or
+// gets it from another. A value that was demanded waits for credit
+// (deferred_sends.h).
+enum class Sending { kPublication, kCopy, kMove, kDemanded };
 
 class Credit {
  public:

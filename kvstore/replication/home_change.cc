@@ -131,9 +131,8 @@ void HomeChange::PeerStarted(const Pass& pass, AgentId peer) {
     if (job_.forward) targets = retention_.RemoteConsumerHomes(label, entry);
     if (!entry.awaits_copies)
       replication_.AddMissingReplicas(label, entry, targets);
-    if (!targets.contains(peer)) continue;
-    job_.stats.bytes_resent += entry.value.bytes();
-    sender_.SendValue({peer}, label, pass.out);
+    if (targets.contains(peer))
+      sender_.SendValue({peer}, label, pass.out, Sending::kMove);
   }
 }
 
@@ -205,8 +204,7 @@ void HomeChange::PublishToNew(const Pass& pass, const Label& label,
   replication_.QueueCopies(pass.now, label);
   targets.erase(job_.self);
   if (!targets.empty()) {
-    job_.stats.bytes_resent += entry.value.bytes() * std::ssize(targets);
-    sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
+    sender_.SendValue(std::move(targets), label, pass.out, Sending::kMove);
   }
 }
 
@@ -254,10 +252,9 @@ void HomeChange::ReviewEntry(const Pass& pass, const Label& label,
     entry->announce_interval_ms = 0;
     replication_.ScheduleAnnounce(pass.now, *entry);
     if (alone) {
-      job_.stats.bytes_resent += value.bytes();
       labels_.handover.Give(labels_.places.placement().Home(key), label);
       sender_.SendValue({labels_.places.placement().Home(key)}, label, pass.out,
-                        Sending::kCopy);
+                        Sending::kMove);
     } else if (labels_.places.placement().Home(key) != before.Home(key)) {
       replication_.Announce(pass, label);
     }

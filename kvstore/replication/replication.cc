@@ -130,6 +130,9 @@ void Replication::NoteMembers(absl::Time now, int64_t lost) {
   cuts_.NoteMembers(now, std::ssize(labels_.places.placement().members()),
                     lost);
   next_look_ = now;
+  expected_.ForgetIf(now, [this](AgentId agent) {
+    return !labels_.places.placement().Contains(agent);
+  });
 }
 
 void Replication::LookAtLinks(absl::Time now) {
@@ -202,7 +205,6 @@ void Replication::SendCopyOf(const Pass& pass, const Label& label) {
   AddMissingReplicas(label, *entry, targets);
   if (targets.empty()) return;
   const int64_t bytes = entry->value.bytes() * std::ssize(targets);
-  job_.stats.copy_bytes += bytes;
   if (!cuts_.are_loans()) copy_queue_.NoteSent(bytes);
   if (makes_cuts_) cuts_.NoteSent(bytes);
   sender_.SendValue(std::move(targets), label, pass.out, Sending::kCopy);
@@ -353,6 +355,12 @@ void Replication::HandlePublish(const Pass& pass, AgentId from,
   storage_.Offer(body.label, body.value);
   offers_.NoteArrived(pass.now, body.label);
   producers_.HandOut(body.label, body.value);
+  const std::vector<AgentId> others = expected_.Take(body.label);
+  if (rank >= 0) {
+    for (const AgentId other : others) {
+      job_.messenger.SendTo(other, LabelMessage::kStored, stored, pass.out);
+    }
+  }
   if (rank == 0) {
     if (from != job_.self)
       job_.messenger.SendTo(from, LabelMessage::kStored, stored, pass.out);
@@ -416,10 +424,13 @@ void Replication::HandleAnnounce(const Pass& pass, AgentId from,
                           EncodeRetired({.label = body.label}), pass.out);
     return;
   } else if (rank >= 0 || (!held && producers_.IsRequested(body.label))) {
-    job_.messenger.SendTo(
-        from, LabelMessage::kDemand,
-        EncodeDemand({.label = body.label, .kind = DemandKind::kFetch}),
-        pass.out);
+    if (expected_.Demand(pass.now, body.label, from,
+                         producers_.DemandTimeout(pass.now))) {
+      job_.messenger.SendTo(
+          from, LabelMessage::kDemand,
+          EncodeDemand({.label = body.label, .kind = DemandKind::kFetch}),
+          pass.out);
+    }
     if (rank == 0 && offers_.IsRecovering(pass.now))
       offers_.NoteComing(body.label);
     if (rank == 0) return;  // binding it tells the consumers

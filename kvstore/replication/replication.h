@@ -17,6 +17,7 @@
 #include "kvstore/replication/copy_queue.h"
 #include "kvstore/replication/cut_queue.h"
 #include "kvstore/replication/cut_schedule.h"
+#include "kvstore/replication/expected_values.h"
 #include "kvstore/replication/label_producers.h"
 #include "kvstore/replication/value_sender.h"
 #include "kvstore/storage/disk_offers.h"
@@ -110,6 +111,7 @@ class Replication {
   // That a cut would have copied when one was last thought of.
   int64_t in_use_bytes_ = 0;
   std::map<AgentId, HandedOver> handed_over_;  // for TakeHandedOver()
+  ExpectedValues expected_;
 };
 
 }  // namespace dogged

@@ -23,25 +23,18 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   LabelEntry* entry = labels_.shard.Find(label);
   entry->is_exposed = true;
   if (!conflicts_.LogDigest(label, entry->value.digest(), job_.self)) return;
-  if (entry->value.IsSpilled()) {
-    storage_.Load(label, targets);
-    return;
-  }
   targets.erase(job_.self);
+  const int64_t bytes = entry->value.bytes();
+  const bool is_announced =
+      why == Sending::kMove && bytes > job_.limits.offer_bytes_min;
+  if (entry->value.IsSpilled()) {
+    return is_announced ? AnnounceTo(std::move(targets), label, *entry, out)
+                        : storage_.Load(label, targets);
+  }
   // To more of them it goes by others.
   if (targets.size() == 1) out.WakeEarly(*targets.begin());
-  if (MayLendCopy(targets, entry->value)) entry->value = entry->value.Copy();
-  for (auto it = targets.begin();
-       job_.lending != nullptr && it != targets.end();) {
-    const std::optional<Loan> loan = job_.lending->Lend(*it, entry->value);
-    if (!loan.has_value()) {
-      ++it;
-      continue;
-    }
-    job_.messenger.SendTo(*it, LabelMessage::kLend, EncodeLend({label, *loan}),
-                          out);
-    it = targets.erase(it);
-  }
+  LendTo(targets, label, *entry, why, out);
+  if (is_announced) return AnnounceTo(std::move(targets), label, *entry, out);
   std::set<AgentId> told;
   for (const AgentId agent : targets) {
     const bool may_have =
@@ -51,15 +44,14 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   for (const AgentId agent : told) targets.erase(agent);
   if (why == Sending::kDemanded) {
     for (const AgentId agent : told) deferred_.Add(agent, label);
-  } else if (!told.empty()) {
-    job_.messenger.SendToAll(std::move(told), LabelMessage::kAnnounce,
-                             EncodeAnnounce({label, entry->value.digest()}),
-                             out);
+  } else {
+    AnnounceTo(std::move(told), label, *entry, out);
   }
   if (targets.empty()) return;
-  for (const AgentId agent : targets) {
-    credit_.Use(agent, label, entry->value.bytes());
-  }
+  const int64_t all_bytes = bytes * std::ssize(targets);
+  if (why == Sending::kCopy) job_.stats.copy_bytes += all_bytes;
+  if (why == Sending::kMove) job_.stats.bytes_resent += all_bytes;
+  for (const AgentId agent : targets) credit_.Use(agent, label, bytes);
   const SplitBytes body = storage_.is_bounded()
                               ? EncodePublish(label, entry->value)
                               : SharePublish(label, entry->value);
@@ -69,6 +61,30 @@ void ValueSender::SendValue(std::set<AgentId> targets, const Label& label,
   }
   job_.messenger.SendToAll(std::move(targets), LabelMessage::kPublish, body,
                            out, tag);
+}
+
+void ValueSender::LendTo(std::set<AgentId>& targets, const Label& label,
+                         LabelEntry& entry, Sending why, Outbox& out) {
+  if (MayLendCopy(targets, entry.value)) entry.value = entry.value.Copy();
+  for (auto it = targets.begin();
+       job_.lending != nullptr && it != targets.end();) {
+    const std::optional<Loan> loan = job_.lending->Lend(*it, entry.value);
+    if (!loan.has_value()) {
+      ++it;
+      continue;
+    }
+    if (why == Sending::kCopy) job_.stats.copy_bytes += entry.value.bytes();
+    job_.messenger.SendTo(*it, LabelMessage::kLend, EncodeLend({label, *loan}),
+                          out);
+    it = targets.erase(it);
+  }
+}
+
+void ValueSender::AnnounceTo(std::set<AgentId> targets, const Label& label,
+                             const LabelEntry& entry, Outbox& out) {
+  if (targets.empty()) return;
+  job_.messenger.SendToAll(std::move(targets), LabelMessage::kAnnounce,
+                           EncodeAnnounce({label, entry.value.digest()}), out);
 }
 
 bool ValueSender::MayLendCopy(const std::set<AgentId>& targets,

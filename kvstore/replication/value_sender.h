@@ -48,6 +48,11 @@ class ValueSender {
   void CopyOrphans(int64_t bytes_max);
 
  private:
+  // Takes targets that it was lent to out of `targets`.
+  void LendTo(std::set<AgentId>& targets, const Label& label, LabelEntry& entry,
+              Sending why, Outbox& out);
+  void AnnounceTo(std::set<AgentId> targets, const Label& label,
+                  const LabelEntry& entry, Outbox& out);
   // `value` is borrowed, so that only a copy can be lent, and one of `targets`
   // could read that where it lies.
   bool MayLendCopy(const std::set<AgentId>& targets, const Value& value) const;

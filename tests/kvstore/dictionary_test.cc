@@ -3,6 +3,7 @@
 // Method: one agent's dictionary over fake readers, messages and time by hand.
 #include "kvstore/dictionary.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -518,6 +519,56 @@ TEST(Homes, ANewHomeGetsItsLabelsAndHearsWhenItHasAll) {
   EXPECT_TRUE(one.HasSaidThatHandoverIsComplete());
   EXPECT_FALSE(one.Holds(Row(kPeers, 3)));
   EXPECT_TRUE(one.Holds(Row(kMine, 3)));
+}
+
+// Its new home may have it, or get it from another.
+TEST(Homes, ALongValueThatMovesIsAnnounced) {
+  OneDictionary one({.members = {kSelf}});
+  one.BindBytes(Row(kPeers, 3), 16 << 10);
+  (void)one.Take();
+  one.SetMembers({kSelf, kPeer});
+  const auto sent = one.Take();
+  EXPECT_TRUE(std::none_of(sent.begin(), sent.end(), [](const auto& message) {
+    return message.kind == static_cast<uint8_t>(LabelMessage::kPublish);
+  }));
+  EXPECT_TRUE(std::any_of(sent.begin(), sent.end(), [](const auto& message) {
+    return message.kind == static_cast<uint8_t>(LabelMessage::kAnnounce);
+  }));
+  EXPECT_EQ(one.resent_bytes(), 0);
+  EXPECT_EQ(one.moved_bytes(), 16 << 10);
+}
+
+TEST(Homes, OfManyHoldersASingleOneIsAskedAndAllHear) {
+  OneDictionary one({});
+  const Label label = Row(kMine, 3);
+  const AgentId other(3);
+  one.Announce(kPeer, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), SizeIs(1));
+  one.Announce(other, label, 1);
+  one.Announce(kPeer, label, 1);  // which may not have heard yet
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), IsEmpty());
+  one.Pass(absl::Seconds(1));  // that, or its answer, was lost
+  one.Announce(other, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), IsEmpty());
+  one.Announce(kPeer, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), SizeIs(1));
+  one.Publish(kPeer, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kStored, DecodeAnnounce), SizeIs(2));
+}
+
+TEST(Homes, AHolderThatIsGoneIsNotWaitedFor) {
+  OneDictionary one({});
+  const Label label = Row(kMine, 3);
+  const AgentId other(3);
+  one.Announce(kPeer, label, 1);
+  one.SetMembers({kSelf});
+  (void)one.Take();
+  one.Announce(other, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), SizeIs(1));
+  // Nor is one that does not answer.
+  one.Pass(absl::Seconds(10));
+  one.Announce(kPeer, label, 1);
+  EXPECT_THAT(one.TakeAll(LabelMessage::kDemand, DecodeDemand), SizeIs(1));
 }
 
 TEST(Homes, AHomeThatIsLeftCountsReadersAnew) {

@@ -276,6 +276,7 @@ class OneDictionary {
     return labels;
   }
   int64_t copied_bytes() const { return stats_.copy_bytes; }
+  int64_t resent_bytes() const { return stats_.bytes_resent; }
   int64_t moved_bytes() const { return stats_.bytes_moved; }
   int64_t at_risk_ms() const { return stats_.at_risk_ms; }
   bool HasSaidThatHandoverIsComplete() {

@@ -17,10 +17,7 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
     if (sender_.IsOnItsWay(from, body.label)) {
       return;
     }
-    // The first demand of a walk, or of a task that was given, repeats nothing.
-    const bool is_first =
-        body.kind == DemandKind::kFetch && body.reader.has_value();
-    if (!is_first) job_.stats.bytes_resent += entry->value.bytes();
+    CountSent(from, body, *entry);
     sender_.SendValue({from}, body.label, out, Sending::kDemanded);
     return;
   }
@@ -56,6 +53,17 @@ void Demands::HandleDemand(AgentId from, const DemandBody& body, Outbox& out) {
                .certain = body.IsCertain(),
                .passed_on = !body.reader.has_value()});
   }
+}
+
+void Demands::CountSent(AgentId to, const DemandBody& demand,
+                        const LabelEntry& entry) {
+  const bool is_fetch = demand.kind == DemandKind::kFetch;
+  // The first demand of a walk, or of a task that was given, repeats nothing.
+  if (is_fetch && demand.reader.has_value()) return;
+  const bool is_copy =
+      is_fetch && entry.is_home && labels_.places.RankOf(demand.label, to) > 0;
+  (is_copy ? job_.stats.copy_bytes : job_.stats.bytes_resent) +=
+      entry.value.bytes();
 }
 
 void Demands::RecomputeIfGone(const Label& label) {

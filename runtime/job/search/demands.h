@@ -54,6 +54,8 @@ class Demands {
   void RecomputeIfGone(const Label& label);
 
  private:
+  // `demand` is answered with the value of `entry`.
+  void CountSent(AgentId to, const DemandBody& demand, const LabelEntry& entry);
   // The unbound label of its row to look at; none: lost labels may yet come.
   std::optional<Label> FirstUnboundVersion(const OpenDemand& open,
                                            absl::Time now) const;
