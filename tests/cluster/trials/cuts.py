@@ -63,10 +63,10 @@ def receive_only(trial, work):
     cut_for(trial, 3, [(one, other) for other in others], 12, work)
 
 
-def halves(trial, work):
+def halves(trial, work, seconds=12):
     some = trial.rng.sample(range(4), 2)
     others = [i for i in range(4) if i not in some]
-    cut_for(trial, 4, both_ways(some, others), 12, work)
+    cut_for(trial, 4, both_ways(some, others), seconds, work)
 
 
 def one(trial, work):
@@ -120,6 +120,10 @@ def apart(trial, work):
     trial.finish(clients[0] if clients else None)
 
 
+# Jobs that outlive the cut by far, and the seconds of the cut.
+LONG = {"halves_10_s": (10, program("heat2d", "N=3000", "T=9000")),
+        "halves_60_s": (60, program("heat2d", "N=3000", "T=36000"))}
+
 CASES = {}
 for kind in (send_only, receive_only, halves, one, flapping, apart):
     CASES[kind.__name__ + "_idle"] = (
@@ -127,3 +131,7 @@ for kind in (send_only, receive_only, halves, one, flapping, apart):
     CASES[kind.__name__ + "_working"] = (
         lambda trial, kind=kind: kind(trial, trial.rng.choice(WORK)),
         [AFTERWARDS, *WORK])
+for name, (seconds, work) in LONG.items():
+    CASES[name] = (
+        lambda trial, seconds=seconds, work=work: halves(trial, work, seconds),
+        [AFTERWARDS, work])
