@@ -129,7 +129,7 @@ TEST(Selection, BareNamesAreTheProgramsOwnResults) {
             "--output: error[D015]: the program has several results of u\n"
             "   | u\n"
             "   | ^\n"
-            "   = help: say which, by its indices\n");
+            "   = help: say which:  u(0:9:3)(0)  or  u(2)(4)\n");
   std::string text = kRing;
   text.erase(text.find("result u(x)"),
              text.find("result u(2)") - text.find("result u(x)"));
