@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Keys of JSON that a command prints and its page does not name.
+"""Keys of JSON that a command prints and its page does not name, and rows of
+the page's tables about keys that no command prints.
 
 A key is a text that a source gives an object, {"key", ...} or out["key"]; it is
 named if it stands between backquotes in the section of the page.
@@ -59,8 +60,19 @@ def named_in(section):
     return out
 
 
+def rows_of(section):
+    """Keys that a table of keys has rows about."""
+    out = set()
+    for table in re.findall(r"^\| key .*\n(?:\|.*\n)+", section, re.M):
+        for row in table.split("\n")[2:]:
+            out.update(re.findall(r"`([a-z_]+)`", row.split("|")[1])
+                       if row else [])
+    return out
+
+
 def problems_below(root):
     out = []
+    printed = {}  # by section
     for source, page, heading in PLACES:
         path = os.path.join(root, "apps", "dogged", source)
         with open(path, encoding="utf-8") as file:
@@ -70,6 +82,8 @@ def problems_below(root):
         if section is None:
             out.append(f"docs/{page}: has no section {heading}")
             continue
+        of = printed.setdefault((page, heading), (section, set()))
+        of[1].update(KEY.findall(code))
         known = named_in(section) | ELSEWHERE.get(source, set())
         for number, line in enumerate(code.split("\n"), 1):
             for key in KEY.findall(line):
@@ -77,6 +91,10 @@ def problems_below(root):
                     continue
                 out.append(f"apps/dogged/{source}:{number}: docs/{page} does "
                            f"not name the key {key} below {heading}")
+    for (page, heading), (section, keys) in printed.items():
+        out += [f"docs/{page}: a row about {key} below {heading}, which no "
+                "command prints" for key in sorted(rows_of(section) - keys)
+                if page == "COMMAND.md"]
     return out
 
 

@@ -25,6 +25,10 @@ class Keys(unittest.TestCase):
         self.assertIn("d", keys.named_in(keys.section_of(page, "# A")))
         self.assertIsNone(keys.section_of(page, "## E"))
 
+    def test_rows(self):
+        section = "| key | x |\n|--|--|\n| `a`, `b_c` | `d` |\n\n| e |\n| `f` |\n"
+        self.assertEqual({"a", "b_c"}, keys.rows_of(section))
+
 
 class Names(unittest.TestCase):
 
