@@ -17,6 +17,7 @@
 #include "dsl/check/check_tasks.h"
 #include "dsl/check/repeat.h"
 #include "dsl/text/unmet_conditions.h"
+#include "dsl/text/unread_labels.h"
 
 namespace dogged::dsl {
 namespace {
@@ -61,7 +62,9 @@ CheckedProgram CheckDeclarations(const ast::Program& program,
   }
   if (!diagnostics.HasErrors()) CheckCreators(context, program);
   if (!diagnostics.HasErrors()) {
-    WarnOfUnmetConditions(program, IntegersOf(context.program), diagnostics);
+    const auto integers = IntegersOf(context.program);
+    WarnOfUnmetConditions(program, integers, diagnostics);
+    WarnOfUnreadLabels(program, integers, diagnostics);
   }
   if (context.program.tasks.empty() && !diagnostics.HasErrors()) {
     diagnostics.Error(Code::kResult, {}, "the program has no task");

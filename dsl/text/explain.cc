@@ -89,8 +89,10 @@ constexpr std::array<absl::string_view, 29> kTexts = {
     "says what has tiles, and what keeps a stencil in its own. A warning.\n",
     "A condition puts an index at a place that is not in its range, as with a\n"
     "source at  where x == SX else 0  and -D SX=500 for x = 0:299: it holds\n"
-    "nowhere, and results are as if nothing stood there. A warning, for that\n"
-    "may be meant.\n",
+    "nowhere, and results are as if nothing stood there. Or a task makes "
+    "labels\n"
+    "beside all that are read,  creates f(SX)(t).  A warning, for that may be\n"
+    "meant.\n",
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dsl/text/comparison.h"
+#include "dsl/text/index_intervals.h"
 
 namespace dogged::dsl {
 namespace {
@@ -16,31 +17,13 @@ namespace {
 using ast::Expr;
 using ast::Op;
 
-__extension__ using Wide = __int128;
-// Numbers beyond are not followed: sums and products of two fit Wide.
-constexpr Wide kNumberMax = Wide{1} << 62;
-
-struct Interval {
-  Wide first = 0;
-  Wide last = 0;
-  bool IsEmpty() const { return first > last; }
-};
-
 // factor * index + constant; without an index a number.
 struct IndexLine {
   std::string index;
-  Wide factor = 0;
-  Wide constant = 0;
+  WideInteger factor = 0;
+  WideInteger constant = 0;
   bool IsNumber() const { return factor == 0; }
 };
-
-Wide FloorQuotient(Wide a, Wide b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-bool IsTooLarge(Wide number) {
-  return number > kNumberMax || number < -kNumberMax;
-}
 
 // A task, or what else has indices.
 struct Place {
@@ -52,17 +35,11 @@ class Conditions {
  public:
   Conditions(const std::map<std::string, int64_t>& parameters,
              Diagnostics& diagnostics)
-      : parameters_(parameters), diagnostics_(diagnostics) {}
+      : intervals_(parameters), diagnostics_(diagnostics) {}
 
   void Enter(const Place& place) {
     place_ = place.name;
-    ranges_.clear();
-    for (const ast::Dimension& dimension : place.dimensions) {
-      const auto lower = IntervalOf(dimension.range.lower);
-      const auto upper = IntervalOf(dimension.range.upper);
-      if (!lower || !upper) continue;
-      ranges_[dimension.name.text] = {lower->first, upper->last};
-    }
+    intervals_.Enter(place.dimensions);
   }
 
   // Conditions within `expr`; `help` says what it means if one fails.
@@ -119,11 +96,11 @@ class Conditions {
   // The parts that compare `index` alone, together.
   void NoteIndex(const std::vector<const Expr*>& parts,
                  const std::string& index, absl::string_view help) {
-    const auto range = ranges_.find(index);
-    if (range == ranges_.end() || range->second.IsEmpty()) return;
-    Interval wanted{-kNumberMax, kNumberMax};
+    const auto range = intervals_.ranges().find(index);
+    if (range == intervals_.ranges().end() || range->second.IsEmpty()) return;
+    Interval wanted{-kIntervalMax, kIntervalMax};
     std::vector<std::string> texts;
-    std::set<std::string> names;
+    std::vector<const Expr*> compared;
     SourceRange place;
     for (const Expr* part : parts) {
       const auto line = Difference(*part);
@@ -132,29 +109,24 @@ class Conditions {
       }
       texts.push_back(TextOf(part->range));
       place = place.IsNone() ? part->range : Join(place, part->range);
-      NameParameters(*part, names);
+      compared.push_back(part);
     }
     const bool is_bounded =
-        wanted.first > -kNumberMax && wanted.last < kNumberMax;
+        wanted.first > -kIntervalMax && wanted.last < kIntervalMax;
     if (!is_bounded || wanted.IsEmpty() || place.IsNone()) return;
     const std::string text = absl::StrJoin(texts, " and ");
     const Interval& has = range->second;
-    if (wanted.first <= has.last && wanted.last >= has.first) {
+    if (wanted.Meets(has)) {
       met_.insert(text);
       return;
-    }
-    std::string values;
-    for (const std::string& name : names) {
-      absl::StrAppend(&values, values.empty() ? "" : ", ", name, " = ",
-                      parameters_.at(name));
     }
     unmet_.push_back(
         {.range = place,
          .text = text,
          .message = absl::StrCat(text, " holds nowhere in ", place_, ", which ",
-                                 "has ", index, " = ", TextOf(has),
-                                 values.empty() ? "" : "; ", values),
-         .note = absl::StrCat("wants ", index, " = ", TextOf(wanted)),
+                                 "has ", index, " = ", has.ToString(),
+                                 intervals_.ParametersIn(compared)),
+         .note = absl::StrCat("wants ", index, " = ", wanted.ToString()),
          .help = std::string(help)});
   }
 
@@ -165,14 +137,16 @@ class Conditions {
     auto comparison = ComparisonOf(part.op);
     if (!comparison || *comparison == Comparison::kNotEqual) return false;
     const bool is_turned = line.factor < 0;
-    const Wide factor = is_turned ? -line.factor : line.factor;
-    const Wide number = is_turned ? line.constant : -line.constant;
+    const WideInteger factor = is_turned ? -line.factor : line.factor;
+    const WideInteger number = is_turned ? line.constant : -line.constant;
     // factor * index COMPARED number, or the other way round if turned.
-    const auto at_most = [&](Wide n) {
-      wanted.last = std::min(wanted.last, FloorQuotient(n, factor));
+    const auto at_most = [&](WideInteger n) {
+      wanted.last =
+          std::min(wanted.last, IndexIntervals::FloorQuotient(n, factor));
     };
-    const auto at_least = [&](Wide n) {
-      wanted.first = std::max(wanted.first, -FloorQuotient(-n, factor));
+    const auto at_least = [&](WideInteger n) {
+      wanted.first =
+          std::max(wanted.first, -IndexIntervals::FloorQuotient(-n, factor));
     };
     switch (*comparison) {
       case Comparison::kLess:
@@ -207,20 +181,24 @@ class Conditions {
 
   static std::optional<IndexLine> Sum(const std::optional<IndexLine>& a,
                                       const std::optional<IndexLine>& b,
-                                      Wide sign) {
+                                      WideInteger sign) {
     if (!a || !b) return std::nullopt;
     const bool is_one = a->IsNumber() || b->IsNumber() || a->index == b->index;
     IndexLine out{.index = a->IsNumber() ? b->index : a->index,
                   .factor = a->factor + sign * b->factor,
                   .constant = a->constant + sign * b->constant};
-    if (!is_one || IsTooLarge(out.factor) || IsTooLarge(out.constant)) {
+    const auto is_large = [](WideInteger number) {
+      return number > kIntervalMax || number < -kIntervalMax;
+    };
+    if (!is_one || is_large(out.factor) || is_large(out.constant)) {
       return std::nullopt;
     }
     return out;
   }
 
   std::optional<IndexLine> LineOf(const Expr& expr) const {
-    if (expr.kind == Expr::Kind::kName && ranges_.count(expr.text) > 0) {
+    if (expr.kind == Expr::Kind::kName &&
+        intervals_.ranges().count(expr.text) > 0) {
       return IndexLine{.index = expr.text, .factor = 1, .constant = 0};
     }
     if (expr.kind == Expr::Kind::kBinary &&
@@ -233,103 +211,24 @@ class Conditions {
       auto b = LineOf(expr.args[1]);
       if (a && a->IsNumber()) std::swap(a, b);
       if (!a || !b || !b->IsNumber()) return std::nullopt;
-      a->factor = ProductOf(a->factor, b->constant);
-      a->constant = ProductOf(a->constant, b->constant);
+      a->factor = IndexIntervals::Product(a->factor, b->constant);
+      a->constant = IndexIntervals::Product(a->constant, b->constant);
       return Sum(a, IndexLine{}, 1);
     }
-    const auto number = IntervalOf(expr);
+    const auto number = intervals_.Of(expr);
     if (!number || number->first != number->last) return std::nullopt;
     return IndexLine{.index = "", .factor = 0, .constant = number->first};
   }
 
-  // Saturates: beyond that nothing is followed.
-  static Wide ProductOf(Wide a, Wide b) {
-    const bool fits =
-        a == 0 || b == 0 || (b < 0 ? -b : b) <= kNumberMax / (a < 0 ? -a : a);
-    return fits ? a * b : 2 * kNumberMax;
-  }
-
-  // An interval around the values of `expr`; none if it is not followed.
-  std::optional<Interval> IntervalOf(const Expr& expr) const {
-    std::vector<Interval> args;
-    for (const Expr& arg : expr.args) {
-      const auto of = IntervalOf(arg);
-      if (!of) return std::nullopt;
-      args.push_back(*of);
-    }
-    const auto out = Combined(expr, args);
-    if (!out || IsTooLarge(out->first) || IsTooLarge(out->last)) {
-      return std::nullopt;
-    }
-    return out;
-  }
-  std::optional<Interval> Combined(const Expr& expr,
-                                   const std::vector<Interval>& args) const {
-    if (expr.kind == Expr::Kind::kInteger) {
-      return Interval{expr.integer, expr.integer};
-    }
-    if (expr.kind == Expr::Kind::kName) {
-      const auto index = ranges_.find(expr.text);
-      if (index != ranges_.end()) return index->second;
-      const auto parameter = parameters_.find(expr.text);
-      if (parameter == parameters_.end()) return std::nullopt;
-      return Interval{parameter->second, parameter->second};
-    }
-    if (expr.kind == Expr::Kind::kUnary && expr.op == Op::kNegate) {
-      return Interval{-args[0].last, -args[0].first};
-    }
-    if (expr.kind == Expr::Kind::kFunction && args.size() == 2) {
-      const Interval &a = args[0], &b = args[1];
-      if (expr.text == "min") {
-        return Interval{std::min(a.first, b.first), std::min(a.last, b.last)};
-      }
-      if (expr.text == "max") {
-        return Interval{std::max(a.first, b.first), std::max(a.last, b.last)};
-      }
-    }
-    if (expr.kind != Expr::Kind::kBinary) return std::nullopt;
-    const Interval &a = args[0], &b = args[1];
-    if (expr.op == Op::kAdd) {
-      return Interval{a.first + b.first, a.last + b.last};
-    }
-    if (expr.op == Op::kSubtract) {
-      return Interval{a.first - b.last, a.last - b.first};
-    }
-    if (expr.op == Op::kMultiply) {
-      const auto ends =
-          std::minmax({ProductOf(a.first, b.first), ProductOf(a.first, b.last),
-                       ProductOf(a.last, b.first), ProductOf(a.last, b.last)});
-      return Interval{ends.first, ends.second};
-    }
-    if (expr.op == Op::kDivide && b.first == b.last && b.first > 0) {
-      return Interval{FloorQuotient(a.first, b.first),
-                      FloorQuotient(a.last, b.first)};
-    }
-    return std::nullopt;
-  }
-
-  void NameParameters(const Expr& expr, std::set<std::string>& names) const {
-    if (expr.kind == Expr::Kind::kName && parameters_.count(expr.text) > 0) {
-      names.insert(expr.text);
-    }
-    for (const Expr& arg : expr.args) NameParameters(arg, names);
-  }
-
-  static std::string TextOf(const Interval& interval) {
-    const auto first = static_cast<int64_t>(interval.first);
-    const auto last = static_cast<int64_t>(interval.last);
-    return first == last ? absl::StrCat(first) : absl::StrCat(first, ":", last);
-  }
   std::string TextOf(SourceRange range) const {
     return diagnostics_.text().substr(
         static_cast<size_t>(range.begin),
         static_cast<size_t>(range.end - range.begin));
   }
 
-  const std::map<std::string, int64_t>& parameters_;
+  IndexIntervals intervals_;
   Diagnostics& diagnostics_;
   std::string place_;
-  std::map<std::string, Interval> ranges_;  // by index of the place
   std::vector<Unmet> unmet_;
   std::set<std::string> met_;  // texts of conditions that hold somewhere
 };
