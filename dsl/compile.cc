@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "dsl/call_shapes.h"
 #include "dsl/check/check_parameters.h"
 #include "dsl/chunks/lower_chunks.h"
 #include "dsl/job_inputs.h"
@@ -366,6 +367,8 @@ absl::StatusOr<Job> CompileTogether(absl::string_view text,
   if (diagnostics.HasErrors()) return wrong;
   NameIndices(checked, points, placed);
   CheckSize(points, diagnostics);
+  if (diagnostics.HasErrors()) return wrong;
+  CheckCallShapes(checked, points, registry, diagnostics);
   if (diagnostics.HasErrors()) return wrong;
   Job job;
   std::string how;

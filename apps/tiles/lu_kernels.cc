@@ -133,6 +133,7 @@ void AddLuKernels(KernelRegistry& registry) {
                 .updates = 0,
                 .numeric_class = ProductsClass(),
                 .run = Getrf,
+                .fits = FitsBlockColumn,
                 .flops = [](Shapes in, Shapes, Scalars scalars) {
                   const double m = static_cast<double>(in[0][0]) - scalars[0];
                   const auto n = static_cast<double>(in[0][1]);

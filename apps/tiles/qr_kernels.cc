@@ -71,6 +71,7 @@ void AddQrKernels(KernelRegistry& registry) {
        .updates = 0,
        .numeric_class = absl::StrCat(ProductsClass(), "; ", MathematicsClass()),
        .run = Geqrt,
+       .fits = FitsBlockColumn,
        .flops = [](Shapes in, Shapes, Scalars scalars) {
          const double m = static_cast<double>(in[0][0]) - scalars[0];
          const auto n = static_cast<double>(in[0][1]);

@@ -45,12 +45,22 @@ bool IsTooSmall(const Value& tile, bool is_lower) {
   return AllOf(tile, is_lower, [](double x) { return std::abs(x) < 0x1p-960; });
 }
 
+static absl::Status CheckRows(absl::string_view name, int64_t rows,
+                              int64_t first, int64_t columns) {
+  if (first >= 0 && rows - first >= columns) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " has ", rows, " rows, too few for ", columns,
+                   " columns from row ", first, " on"));
+}
+
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,
                               int64_t first, int64_t columns) {
-  if (first >= 0 && RowCount(tile) - first >= columns) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, " has ", RowCount(tile), " rows, too few for ",
-                   columns, " columns from row ", first, " on"));
+  return CheckRows(name, RowCount(tile), first, columns);
+}
+
+absl::Status FitsBlockColumn(Shapes in, Scalars scalars) {
+  if (in[0].size() != 2) return absl::OkStatus();
+  return CheckRows("a", in[0][0], static_cast<int64_t>(scalars[0]), in[0][1]);
 }
 
 }  // namespace dogged

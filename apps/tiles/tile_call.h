@@ -44,6 +44,9 @@ bool IsTooSmall(const Value& tile, bool is_lower = false);
 // on, which is not negative.
 absl::Status CheckBlockColumn(const Value& tile, absl::string_view name,
                               int64_t first, int64_t columns);
+// The same for the first argument of a kernel that factors all its columns from
+// row `scalars[0]` on, by its declared shape.
+absl::Status FitsBlockColumn(Shapes in, Scalars scalars);
 
 }  // namespace dogged
 

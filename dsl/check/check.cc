@@ -1,5 +1,7 @@
 #include "dsl/check/check.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -14,9 +16,21 @@
 #include "dsl/check/check_size.h"
 #include "dsl/check/check_tasks.h"
 #include "dsl/check/repeat.h"
+#include "dsl/text/unmet_conditions.h"
+#include "dsl/text/unread_labels.h"
 
 namespace dogged::dsl {
 namespace {
+
+// The integer parameters by name.
+std::map<std::string, int64_t> IntegersOf(const CheckedProgram& program) {
+  std::map<std::string, int64_t> out;
+  for (const CheckedParameter& parameter : program.parameters) {
+    if (parameter.element != ElementType::kInt64) continue;
+    out[parameter.name] = parameter.integer;
+  }
+  return out;
+}
 
 // All declarations of `program`, in which `repeat` is written out.
 CheckedProgram CheckDeclarations(const ast::Program& program,
@@ -47,6 +61,11 @@ CheckedProgram CheckDeclarations(const ast::Program& program,
     CheckResult(context, result);
   }
   if (!diagnostics.HasErrors()) CheckCreators(context, program);
+  if (!diagnostics.HasErrors()) {
+    const auto integers = IntegersOf(context.program);
+    WarnOfUnmetConditions(program, integers, diagnostics);
+    WarnOfUnreadLabels(program, integers, diagnostics);
+  }
   if (context.program.tasks.empty() && !diagnostics.HasErrors()) {
     diagnostics.Error(Code::kResult, {}, "the program has no task");
   }

@@ -1,6 +1,7 @@
 #include "dsl/lower/selections.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,47 @@ std::vector<int32_t> DropCovered(size_t own, PointProgram& points) {
   return places;
 }
 
+// "u(0:9)(10)": the labels of a box, as a selection has them; empty where no
+// selection has the same, as of a triangle, or of the end of a loop.
+std::string SelectionOf(const PointResult& result, const PointProgram& points) {
+  if (points.repeat.has_value() || !result.is_grid) return "";
+  std::string out = points.arrays[result.array].name;
+  for (int i = 0; i < result.box.size(); ++i) {
+    const auto [lower, upper] =
+        std::pair{result.box.lower[i], result.box.upper[i]};
+    absl::StrAppend(&out, "(", lower);
+    if (upper != lower) absl::StrAppend(&out, ":", upper);
+    if (upper != lower && result.step[i] > 1) {
+      absl::StrAppend(&out, ":", result.step[i]);
+    }
+    absl::StrAppend(&out, ")");
+  }
+  return out;
+}
+
+// How to say which of the results at `places` is meant.
+std::string HelpWithSeveral(const std::vector<int32_t>& places,
+                            const std::string& array,
+                            const PointProgram& points) {
+  constexpr size_t kShownMax = 4;
+  std::set<std::string> selections;
+  for (const int32_t place : places) {
+    const PointResult& result = points.results[place];
+    if (points.arrays[result.array].name != array) continue;
+    selections.insert(SelectionOf(result, points));
+  }
+  if (selections.count("") > 0) {
+    return "say which, by its indices, or write  to \"FILE\"  behind it in the "
+           "program";
+  }
+  std::vector<std::string> shown(selections.begin(), selections.end());
+  if (shown.size() > kShownMax) {
+    shown.resize(kShownMax);
+    shown.push_back("...");
+  }
+  return absl::StrCat("say which:  ", absl::StrJoin(shown, "  or  "));
+}
+
 // The position of the one result of this array among the first `own`, or of
 // those the one that the program has itself; -1 after an error.
 int32_t FindResult(const std::string& array, std::vector<int32_t> own,
@@ -67,7 +109,7 @@ int32_t FindResult(const std::string& array, std::vector<int32_t> own,
     diagnostics
         .Error(Code::kResult, {},
                absl::StrCat("the program has several results of ", array))
-        .Help("say which, by its indices");
+        .Help(HelpWithSeveral(own, array, points));
     return -1;
   }
   if (found >= 0) return found;

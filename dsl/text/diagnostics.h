@@ -62,6 +62,7 @@ enum class Code : int32_t {
   kInclude = 26,        // a file that can't be included
   kRepeat = 27,         // a loop's parameter or condition that can't be
   kPoints = 28,         // a program that runs point by point
+  kUnmet = 29,          // a condition or label beyond all others (warning)
 };
 
 enum class Severity : uint8_t { kError, kWarning };

@@ -11,7 +11,7 @@ namespace dogged::dsl {
 namespace {
 
 // By code, from D001 on.
-constexpr std::array<absl::string_view, 28> kTexts = {
+constexpr std::array<absl::string_view, 29> kTexts = {
     "A program is a UTF-8 text without NUL bytes. Is this the right file?\n",
     "A character or a number that no word of the language starts with, or a\n"
     "number too large for its type. Text behind # is not looked at.\n",
@@ -87,6 +87,12 @@ constexpr std::array<absl::string_view, 28> kTexts = {
     "tiles or more: a stencil because of a task that is not part of it, or a\n"
     "loop nest for which no tiles were found. docs/LANGUAGE.md, Reductions,\n"
     "says what has tiles, and what keeps a stencil in its own. A warning.\n",
+    "A condition puts an index at a place that is not in its range, as with a\n"
+    "source at  where x == SX else 0  and -D SX=500 for x = 0:299: it holds\n"
+    "nowhere, and results are as if nothing stood there. Or a task makes "
+    "labels\n"
+    "beside all that are read,  creates f(SX)(t).  A warning, for that may be\n"
+    "meant.\n",
 };
 
 }  // namespace

@@ -162,6 +162,11 @@ struct NativeKernel {
   std::function<absl::Status(NativeCall&)> run;
   // Where it runs; null: here.
   std::shared_ptr<KernelLibrary> library;
+  // Whether it can take blocks of these declared shapes, with these scalars: an
+  // error that says which it can't. May be empty: it can tell as it runs only.
+  std::function<absl::Status(absl::Span<const Shape> in,
+                             absl::Span<const double> scalars)>
+      fits;
   // Floating-point operations, from declared shapes and scalars. May be empty.
   std::function<double(absl::Span<const Shape> in, absl::Span<const Shape> out,
                        absl::Span<const double> scalars)>

@@ -176,6 +176,17 @@ def case_loop():
         check_equal("digest", report["result_digest"], serial, report)
         check_equal("agents lost", report["agents_lost"], 1, report)
         check_equal("agents joined", report["agents_joined"], 1, report)
+        end = report["loop"]
+        check_equal("parameter", end["parameter"], "T", report)
+    # Where it ended: the same in one process, and as a program without a loop.
+    alone = run(*program)
+    check_equal("loop", alone["loop"], end, alone)
+    check_equal("last value", end["is_last"], False, alone)
+    given = run(*program, "-D", f"T={end['value']}")
+    check_equal("digest", given["result_digest"], serial, given)
+    check_equal("a loop", "loop" in given, False, given)
+    cut = run(app("jacobi"), "-D", "N=40", "-D", "bound=0")
+    check_equal("last value", cut["loop"]["is_last"], True, cut)
 
 
 def case_replicas():

@@ -12,6 +12,7 @@ usage: doors_test.py DOGGED SOURCE_DIR CASE
 import array
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,7 @@ def case_fetch():
               report["result_digest"] == loop["result_digest"], report)
         check("no word of the loop's end", "the loop ended at T = " in words,
               words)
+        check("where it ended", report["loop"] == loop["loop"], report)
         # Standard output that nobody reads.
         with open("/dev/full", "w") as full:
             done = subprocess.run(
@@ -701,6 +703,68 @@ def case_watch():
         words, _ = cluster.call("watch", job, "change(:)")
         check("what is left", words.splitlines() ==
               [f"change({last}) = {values[f'change({last})']}"], words)
+
+
+def words_of(*arguments, env):
+    done = subprocess.run([DOGGED, "run", *map(str, arguments)],
+                          capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **env})
+    return done.returncode, done.stderr
+
+
+def case_variable():
+    """DOGGED_CLUSTER says where to run, and that is said; flags about agents of
+    one's own beat it, and that is said, too."""
+    with Cluster(DOGGED) as cluster:
+        where = cluster.start()
+        program = (HEAT, "-D", "N=101")
+        env = {"DOGGED_CLUSTER": where}
+
+        def count():
+            return len(cluster.status()["jobs"])
+
+        for flags in (("--agents", 1), ("--agents", 2, "--workers", 1),
+                      ("--agents", 2, "--kill-at", "40%")):
+            status, words = words_of(*program, *flags, env=env)
+            check("status", status == 0, words)
+            check("silent", f"runs on agents of its own, as {flags[-2]} says"
+                  in words or f"as {flags[0]} says" in words, words)
+            check("no way back", f"--cluster {where}" in words, words)
+            check("it ran on the cluster", count() == 0, cluster.status())
+        for flags, more in (((), {}), (("--workers", 1), {}),
+                            ((), {"DOGGED_AGENTS": "3"}),
+                            (("--agents", 2, "--patience", "5s"), {})):
+            before = count()
+            status, words = words_of(*program, *flags, "-D", f"T={7 + before}",
+                                     env={**env, **more})
+            check("status", status == 0, words)
+            check("silent", f"runs at {where}, as DOGGED_CLUSTER says\n"
+                  in words, words)
+            check("it ran elsewhere", count() == before + 1, cluster.status())
+        before = count()
+        status, words = words_of(*program, "-D", "T=3", "--agents", 2,
+                                 "--cluster", where, env={
+                                     "DOGGED_CLUSTER": "127.0.0.1:1"})
+        check("a flag", status == 0 and count() == before + 1 and
+              "DOGGED_CLUSTER" not in words, words)
+
+
+def case_many():
+    """Many runs of a program, each of other numbers: none compiles for tiles
+    that it was compiled for already, however many ran before."""
+    with Cluster(DOGGED) as cluster:
+        for _ in range(2):
+            cluster.start("--dir", cluster.path(f"dir{_}"))
+        program = os.path.join(SOURCE, "tests", "cluster", "programs",
+                               "deriche.dog")
+        taken = []
+        for i in range(5):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            cluster.submit(program, "-D", f"W={64 + i}", "-D", "H=64")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            taken.append(after - before)
+        check("later ones compile more often", taken[-1] < 1.5 * taken[0],
+              taken)
 
 
 globals()["case_" + CASE]()

@@ -298,6 +298,23 @@ def case_taken():
               in words, words)
 
 
+def case_wide():
+    """A factorisation of fewer rows than columns: told before it runs, with the
+    task, also where blocks end evenly."""
+    with Folder() as folder:
+        for (r, n), element in itertools.product(((50, 80), (48, 49)), EPS):
+            _, words = folder.run("least_squares", ["X"], {
+                "A": matrix(r, n, 1), "B": matrix(r, 1, 2)}, expect=3,
+                element=element)
+            check("the kernel", f"error[D017]: geqrt: a has {r} rows, too few "
+                  f"for {n - 48} columns from row 48 on" in words, words)
+            check("the place", re.search(r"least_squares.dog:\d+:6: error", words)
+                  and "task panel\n" in words and "at k = 1" in words, words)
+            check("no way out", "at least as many rows as columns" in words,
+                  words)
+            check("it has run", "job " not in words, words)
+
+
 def case_words():
     """No solution, and arrays that do not fit."""
     with Folder() as folder:

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-from standing import Standing, bytes_in, until
+from standing import (Standing, await_address, begin_agent, bytes_in, end_agent,
+                      until)
 
 DOGGED, SOURCE, CASE = sys.argv[1:4]
 CHOLESKY = os.path.join(SOURCE, "apps", "cholesky", "cholesky.dog")
@@ -219,6 +220,31 @@ def case_memory_too_small():
                 report, _ = run(*begin, env=env)
                 check("another digest", report["result_digest"] == expected,
                       report)
+
+
+def case_little_memory():
+    """An agent that was given less than tiles of most programs take says so as
+    it starts, with a number; with that number it does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        def words_with(memory):
+            log = os.path.join(folder, memory)
+            agent = begin_agent(DOGGED, "--workers", 2, "--memory", memory,
+                                log=log, env={"TMPDIR": folder})
+            try:
+                await_address(agent)
+            finally:
+                end_agent(agent)
+            with open(log) as file:
+                return file.read()
+
+        for memory, said in (("1K", "1024 bytes"), ("1", "1 byte "),
+                             ("7M", str(7 << 20))):
+            words = words_with(memory)
+            check(f"no word of {memory}", f"--memory of {said}" in words
+                  and "give 8M or more" in words, words)
+        for memory in ("8M", "all"):
+            words = words_with(memory)
+            check(f"a word of {memory}", "--memory" not in words, words)
 
 
 globals()["case_" + CASE]()

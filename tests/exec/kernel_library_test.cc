@@ -7,10 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <memory>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
+#include "runtime/exec/kernels/compile_turn.h"
 #include "tests/output/temporary_folder.h"
 
 namespace dogged {
@@ -55,6 +61,66 @@ TEST(KernelLibrary, TakesNothingFromAFolderThatOthersMayWriteTo) {
                 .status()
                 .code(),
             absl::StatusCode::kUnavailable);
+}
+
+// Agents of one host begin a job at the same time.
+TEST(KernelLibrary, IsCompiledOnceForAllThatWantItTogether) {
+  const TemporaryFolder folder;
+  const std::string runs = folder / "runs";
+  const std::string script = folder.Write(
+      "cc", absl::StrCat("#!/bin/sh\n[ \"$1\" = --version ] || echo >>", runs,
+                         "\nexec cc \"$@\"\n"));
+  ASSERT_EQ(chmod(script.c_str(), 0700), 0);
+  constexpr int kCompilers = 4;
+  std::vector<absl::Status> statuses(kCompilers);
+  std::vector<std::thread> compiling;
+  for (absl::Status& status : statuses) {
+    compiling.emplace_back([&] {
+      const KernelCompiler compiler(
+          {.compiler = script, .cache_directory = folder / "cache"});
+      status = compiler.Load(kSource).status();
+    });
+  }
+  for (std::thread& one : compiling) one.join();
+  for (const absl::Status& status : statuses)
+    EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(std::filesystem::file_size(runs), 1u);
+}
+
+// A turn that is given up, as its holder dies, is another's, and none waits for
+// a holder that hangs.
+TEST(CompileTurn, EndsWithTheFileTheHolderOrPatience) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "kernel.so";
+  const auto never = [] { return false; };
+  auto held =
+      std::make_unique<CompileTurn>(path, absl::InfiniteDuration(), never);
+  { const CompileTurn impatient(path, absl::Milliseconds(1), never); }
+  {
+    const CompileTurn told(path, absl::InfiniteDuration(), [] { return true; });
+  }
+  for (const bool is_made : {false, true}) {
+    absl::Notification waits;
+    std::unique_ptr<CompileTurn> next;
+    std::thread waiting([&] {
+      next = std::make_unique<CompileTurn>(path, absl::InfiniteDuration(),
+                                           [&waits] {
+                                             if (!waits.HasBeenNotified())
+                                               waits.Notify();
+                                             return false;
+                                           });
+    });
+    waits.WaitForNotification();
+    if (is_made) {
+      std::filesystem::rename(folder.Write("made", "x"), path);
+      waiting.join();  // though the holder still has its turn
+      held.reset();
+    } else {
+      held.reset();
+      waiting.join();
+      held = std::move(next);
+    }
+  }
 }
 
 TEST(KernelLibrary, ACompilerThatHangsIsEnded) {

@@ -4,10 +4,30 @@
 import os
 import unittest
 
+import keys
 import layers
 import names
 import rooms
 import sizes
+
+
+class Keys(unittest.TestCase):
+
+    def test_keys_of_a_source(self):
+        for line in ('  out["input_bytes"] = 3;', '{{"input_bytes", 3},',
+                     '      {"input_bytes", job.bytes},'):
+            self.assertEqual(["input_bytes"], keys.KEY.findall(line), line)
+
+    def test_section(self):
+        page = "# A\n\n## `run`\nx `a[].b`\n### C\n`c`\n## D\n`d`\n"
+        self.assertEqual({"run", "a", "b", "c"},
+                         keys.named_in(keys.section_of(page, "## `run`")))
+        self.assertIn("d", keys.named_in(keys.section_of(page, "# A")))
+        self.assertIsNone(keys.section_of(page, "## E"))
+
+    def test_rows(self):
+        section = "| key | x |\n|--|--|\n| `a`, `b_c` | `d` |\n\n| e |\n| `f` |\n"
+        self.assertEqual({"a", "b_c"}, keys.rows_of(section))
 
 
 class Names(unittest.TestCase):

@@ -10,6 +10,7 @@ usage: door_test.py DOGGED SOURCE_DIR CASE
 
 import asyncio
 import gc
+import json
 import os
 import re
 import select
@@ -879,6 +880,8 @@ def case_builder():
     with dogged.agents(2, workers=1) as cluster:
         run = cluster.run(plate().program())
         check("other bits", run.report["result_digest"] in serial, run.report)
+        check("where it ended", run.report["loop"]
+              == json.loads(serial)["loop"], run.report)
         b = dogged.Builder("ring")
         N = b.param("N", 20)
         x, t = b.indices("x t")

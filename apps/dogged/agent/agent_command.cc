@@ -69,6 +69,8 @@ constexpr int64_t kGroupParts = 4;
 // Results that submissions ask to keep take at most this part of it, or of the
 // computer's memory.
 constexpr int64_t kKeptShareOfMemory = 4;
+// A worker's tiles of most programs, inputs and outputs, take no more.
+constexpr int64_t kMemoryOfWorker = int64_t{4} << 20;
 // Pages for values that are made at the start, unless memory is bounded: half
 // of the free pages that are kept later.
 constexpr int64_t kWarmBytes = int64_t{32} << 20;
@@ -609,6 +611,19 @@ int64_t AllowedMemory() {
   return bytes;
 }
 
+// An agent with less serves, for programs of small tiles, and says for each
+// other one how much would do: `--memory 4` was hardly meant.
+void WarnOfLittleMemory(const AgentCommandOptions& options) {
+  const int64_t least = kMemoryOfWorker * options.workers;
+  if (options.memory_bytes == 0 || options.memory_bytes >= least) return;
+  Log(LogLevel::kWarning,
+      absl::StrCat("--memory of ", options.memory_bytes,
+                   options.memory_bytes == 1 ? " byte" : " bytes",
+                   " is less than tiles of most programs take: for ",
+                   options.workers, " --workers give ", least >> 20,
+                   "M or more"));
+}
+
 // Errors: kResourceExhausted.
 absl::Status CheckLimits(const AgentCommandOptions& options) {
   const bool stores = !options.directory.empty() || options.memory_bytes > 0;
@@ -646,6 +661,7 @@ ExitCode AgentCommand(const AgentCommandOptions& options,
   if (!options.has_memory) filled.memory_bytes = AllowedMemory();
   absl::Status status = CheckLimits(filled);
   if (status.ok()) status = SetUpBlas();
+  if (options.has_memory) WarnOfLittleMemory(filled);
   if (status.ok())
     status =
         AgentProcess(filled, environment, *credentials, *std::move(allowed))

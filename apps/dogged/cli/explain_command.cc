@@ -11,7 +11,7 @@ namespace dogged {
 ExitCode ExplainCommand(const std::string& code) {
   const std::string text = dsl::Explain(code);
   if (text.empty()) {
-    PrintError(absl::StrCat(code, " is no code; they go from D001 to D028"));
+    PrintError(absl::StrCat(code, " is no code; they go from D001 to D029"));
     return ExitCode::kMistyped;
   }
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -1,7 +1,9 @@
 #include "apps/dogged/cli/run_flags.h"
 
+#include <cstdio>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "apps/dogged/cli/flag_values.h"
 #include "apps/dogged/run/run_command.h"
@@ -68,6 +70,7 @@ class RunFlags : public CommandFlags {
       DOGGED_ASSIGN_OR_RETURN(options_.seed,
                               ParseSeed(seed_, "--seed (or DOGGED_SEED)"));
     }
+    ChooseAgents();
     // The agents are to be started with it.
     DOGGED_ASSIGN_OR_RETURN(options_.memory_bytes,
                             ParseBytes(environment_.memory, "DOGGED_MEMORY"));
@@ -75,6 +78,30 @@ class RunFlags : public CommandFlags {
   }
 
  private:
+  // It stands on the command line; variables don't count.
+  bool IsGiven(const char* flag) const {
+    return absl::c_linear_search(command_.parse_order(),
+                                 command_.get_option(flag));
+  }
+  // A variable says where to run unless flags are about own agents; of a
+  // cluster they would say how tiles are cut, or nothing.
+  void ChooseAgents() {
+    if (options_.cluster.empty() || IsGiven("--cluster")) return;
+    if (!IsGiven("--patience")) {
+      for (const char* flag :
+           {"--agents", "--kill-at", "--kill-every", "--join-at"}) {
+        if (!IsGiven(flag)) continue;
+        std::fprintf(stderr,
+                     "runs on agents of its own, as %s says, and not at "
+                     "DOGGED_CLUSTER: --cluster %s is for that\n",
+                     flag, options_.cluster.c_str());
+        options_.cluster.clear();
+        return;
+      }
+    }
+    std::fprintf(stderr, "runs at %s, as DOGGED_CLUSTER says\n",
+                 options_.cluster.c_str());
+  }
   void AddPlaces() {
     command_
         .add_option("--agents", options_.program.agents,
@@ -98,7 +125,8 @@ class RunFlags : public CommandFlags {
     command_
         .add_option("--cluster", options_.cluster,
                     "where agents are, instead of own ones: HOST:PORT, "
-                    "file:DIR, dns:NAME:PORT; several with commas")
+                    "file:DIR, dns:NAME:PORT; several with commas; the "
+                    "variable gives way to --agents and faults")
         ->type_name("POINT")
         ->envname("DOGGED_CLUSTER");
     command_.add_option("--patience", patience_,

@@ -268,6 +268,7 @@ absl::Status DoorJob::Finish() {
   LoadedProgram ended = program_;
   if (program_.job.program.repeat.has_value()) {
     ended.job = EndedJob(program_.job, client_->rounds().time());
+    report.loop = LoopEndOf(program_.job.program, client_->rounds().time());
     DOGGED_RETURN_IF_ERROR(SelectAtEnd(ended.job));
   }
   ResultMemory memory;

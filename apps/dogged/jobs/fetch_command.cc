@@ -83,6 +83,7 @@ nlohmann::ordered_json ReportJson(const NamedJob& named,
       {"result_digest", report.result_digest.ToString()},
       {"results_not_finite", report.results_not_finite},
       {"outputs", OutputsJson(report.outputs)}};
+  if (report.loop.has_value()) out["loop"] = report.loop->ToJson();
   if (!report.outputs_failed.empty()) {
     out["outputs_failed"] = report.outputs_failed;
   }
@@ -143,6 +144,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     if (!written.ok()) return PrintError(written.status());
     code = *written;
     if (outputs->empty()) {
+      report.loop = LoopEndOf(loaded.job.program, rounds.time());
       report.result_digest = done.record().result_digest;
       if (options.json) SetAnswer(ReportJson(done, report));
       return code;
@@ -156,6 +158,7 @@ ExitCode FetchOrThrow(const ClusterOptions& options,
     return value;
   };
   const LoadedProgram ended = EndedProgram(loaded, client->rounds().time());
+  report.loop = LoopEndOf(loaded.job.program, client->rounds().time());
   const absl::Status set = SetEndedLabels(
       loaded.job, *named, client->rounds().time(), kernels, *outputs);
   if (!set.ok()) return PrintError(set);

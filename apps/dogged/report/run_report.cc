@@ -13,6 +13,18 @@ nlohmann::ordered_json LossJson(const Loss& loss) {
           {"cause", loss.cause}};
 }
 
+nlohmann::ordered_json LoopEnd::ToJson() const {
+  return {{"parameter", parameter}, {"value", value}, {"is_last", is_last}};
+}
+
+std::optional<LoopEnd> LoopEndOf(const Program& program, int64_t time) {
+  const auto& repeat = program.repeat;
+  if (!repeat.has_value()) return std::nullopt;
+  return LoopEnd{.parameter = repeat->parameter,
+                 .value = time,
+                 .is_last = time == repeat->last};
+}
+
 nlohmann::ordered_json RunReport::ToJson() const {
   nlohmann::ordered_json out;
   out["job"] = job;
@@ -60,6 +72,7 @@ nlohmann::ordered_json RunReport::ToJson() const {
   out["result_digest"] =
       result_digest == Digest() ? "" : result_digest.ToString();
   if (gflops > 0) out["gflops"] = gflops;
+  if (loop.has_value()) out["loop"] = loop->ToJson();
   out["seed"] = seed;
   out["inputs_made"] = nlohmann::ordered_json::object();
   for (const auto& made : inputs_made) {

@@ -15,11 +15,23 @@
 #include "dsl/compile.h"
 #include "runtime/agent/loop/control.h"
 #include "runtime/base/hash.h"
+#include "runtime/graph/program.h"
 
 namespace dogged {
 
 // Who was lost, when and why; the cost is known at the end of a run.
 nlohmann::ordered_json LossJson(const Loss& loss);
+
+// Where a loop ended. At its last value nobody asks whether it would go on.
+struct LoopEnd {
+  std::string parameter;
+  int64_t value = 0;
+  bool is_last = false;
+
+  nlohmann::ordered_json ToJson() const;
+};
+// None of a program without a loop; `time`: the parameter in the last round.
+std::optional<LoopEnd> LoopEndOf(const Program& program, int64_t time);
 
 struct RunReport {
   std::string job;      // hash, 32 hex digits
@@ -65,6 +77,7 @@ struct RunReport {
   uint64_t seed = 0;
   std::vector<dsl::ProgramFacts::MadeInput> inputs_made;
   int64_t results_not_finite = 0;
+  std::optional<LoopEnd> loop;
   std::vector<WrittenOutput> outputs;
   std::vector<std::string> outputs_failed;  // files not written
   std::optional<bool> check_passed;

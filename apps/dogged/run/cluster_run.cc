@@ -700,6 +700,7 @@ ExitCode RunOnCluster(const RunOptions& options, const LoadedProgram& program,
   SystemClock clock;
   RunReport report = run.Report();
   report.result_digest = *digest;
+  report.loop = LoopEndOf(program.job.program, run.time());
   report.wall_seconds = absl::ToDoubleSeconds(clock.Now() - wall_start);
   report.results_not_finite =
       is_here ? not_finite.Warn() : by_agents.results_not_finite;

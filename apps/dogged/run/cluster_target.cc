@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -113,11 +114,23 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
     sizes.insert(reply.sizes.begin(), reply.sizes.end());
   }
   options.cluster_agents = (*client)->Addresses();
+  // A job for each size, however many jobs have it: cutting compiles again.
+  std::map<std::pair<int, int>, absl::StatusOr<LoadedProgram>> cuts;
+  cuts.emplace(std::pair{options.program.agents, options.program.workers},
+               program);
+  const auto cut_now = [&]() -> const absl::StatusOr<LoadedProgram>& {
+    const ProgramOptions& now = options.program;
+    const std::pair key{now.agents, now.workers};
+    auto found = cuts.find(key);
+    if (found == cuts.end()) {
+      const dsl::TargetSize size{.agents = now.agents, .workers = now.workers};
+      found = cuts.emplace(key, Retarget(program, size, kernels)).first;
+    }
+    return found->second;
+  };
   for (const auto& [agents, workers] : sizes) {
     fill({.agents = agents, .workers = workers});
-    const dsl::TargetSize size{.agents = options.program.agents,
-                               .workers = options.program.workers};
-    absl::StatusOr<LoadedProgram> cut = Retarget(program, size, kernels);
+    const absl::StatusOr<LoadedProgram>& cut = cut_now();
     if (cut.ok() && HasResults(**client, JobHash(cut->job.Encode()))) {
       return cut;
     }
@@ -126,9 +139,7 @@ absl::StatusOr<LoadedProgram> LoadForCluster(RunOptions& options,
   for (const StoredJob& job : StoredOf(known)) {
     if (job.hash == own_hash) break;
     fill({.agents = job.agents, .workers = job.workers});
-    const dsl::TargetSize size{.agents = options.program.agents,
-                               .workers = options.program.workers};
-    absl::StatusOr<LoadedProgram> cut = Retarget(program, size, kernels);
+    const absl::StatusOr<LoadedProgram>& cut = cut_now();
     if (!cut.ok() || JobHash(cut->job.Encode()) != job.hash) continue;
     std::fprintf(stderr,
                  "the directories hold this job in tiles for %d agent%s; it "

@@ -115,6 +115,7 @@ ExitCode RunEmbedded(const RunOptions& options, const LoadedProgram& program,
   };
   const int64_t time = run.Progress().time;
   const LoadedProgram ended = EndedProgram(program, time);
+  report.loop = LoopEndOf(program.job.program, time);
   report.tasks_needed = NeededAt(program.job.program, time, run.needed_count());
   dsl::ResultViews views(ended.job.program, lookup, ResultBytesMax());
   NotFinite not_finite(ended.job.program);

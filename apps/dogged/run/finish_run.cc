@@ -109,12 +109,12 @@ ExitCode WriteOutputs(const std::vector<Output>& outputs,
 
 LoadedProgram EndedProgram(const LoadedProgram& program, int64_t time) {
   LoadedProgram out = program;
-  const auto& repeat = program.job.program.repeat;
-  if (!repeat.has_value()) return out;
+  const auto end = LoopEndOf(program.job.program, time);
+  if (!end.has_value()) return out;
   out.job.program = ProgramAt(program.job.program, time);
   std::fprintf(stderr, "the loop ended at %s = %lld%s\n",
-               repeat->parameter.c_str(), static_cast<long long>(time),
-               time == repeat->last ? ", its last value" : "");
+               end->parameter.c_str(), static_cast<long long>(end->value),
+               end->is_last ? ", its last value" : "");
   return out;
 }
 

@@ -75,7 +75,8 @@ class Cluster:
     def submit(self, program: Program, inputs: Optional[Mapping[str, Any]] = None,
                *, want: Iterable[str] = (), replicas: int = 0,
                keep: float = 0.0, redo_at_most: float = 0.0) -> Run:
-        """Gives the program to the agents, and returns at once.
+        """Compiles the program for the agents, gives it to them, and returns
+        while it runs.
 
         inputs        arrays by name; anything that NumPy takes. Order and byte
                       order are converted, and types where no value changes.

@@ -25,6 +25,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/status.h"
 #include "runtime/exec/kernels/c_kernel.h"
+#include "runtime/exec/kernels/compile_turn.h"
 
 extern char** environ;
 
@@ -37,6 +38,9 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 8> kFlags = {
     "-std=c11", "-O3",   "-march=native", "-ffp-contract=off",
     "-fwrapv",  "-fPIC", "-fno-builtin",  "-shared"};
+
+// Longer than most kernels take, and shorter than agents wait for each other's.
+constexpr absl::Duration kTurnPatience = absl::Seconds(8);
 
 // Text of the CPU's properties that -march=native depends on.
 std::string CpuText() {
@@ -323,6 +327,16 @@ absl::StatusOr<KernelCompiler::Symbols> KernelCompiler::Load(
     auto cached = Open(path + ".so");
     if (cached.ok()) return cached;
     // A file that a full disk cut short: make it again.
+  }
+  const CompileTurn turn(path + ".so", kTurnPatience,
+                         [this] { return interrupted_.load(); });
+  if (interrupted_) {
+    return absl::CancelledError(
+        absl::StrCat(options_.compiler, " was interrupted"));
+  }
+  if (fs::exists(path + ".so", error)) {
+    auto made = Open(path + ".so");
+    if (made.ok()) return made;
   }
   DOGGED_RETURN_IF_ERROR(Build(source, path));
   return Open(path + ".so");

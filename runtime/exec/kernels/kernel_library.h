@@ -40,7 +40,9 @@ class KernelCompiler {
 
   // Compiles `source`, or takes the library that an earlier call left in the
   // cache for the same source, flags, compiler and CPU. Any number of
-  // processes may do so at once: a library gets its name when it is whole.
+  // processes may do so at once: a library gets its name when it is whole, and
+  // processes of one host wait for the one that makes it, if that takes not
+  // too long.
   // kUnavailable if there is no compiler, or no place to write to that is this
   // user's alone; kInternal with the compiler's words if it refuses the source.
   absl::StatusOr<Symbols> Load(absl::string_view source) const;

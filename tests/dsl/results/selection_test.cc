@@ -129,8 +129,14 @@ TEST(Selection, BareNamesAreTheProgramsOwnResults) {
             "--output: error[D015]: the program has several results of u\n"
             "   | u\n"
             "   | ^\n"
-            "   = help: say which, by its indices\n");
+            "   = help: say which:  u(0:9:3)(0)  or  u(2)(4)\n");
   std::string text = kRing;
+  // No selection has the labels of a result with a gap.
+  text.insert(text.find("result u(x)"),
+              "result u(x)(3) for x = 0:N-1 where x != 4\n");
+  EXPECT_THAT(Select(text, {"u"}).words,
+              testing::HasSubstr("write  to \"FILE\"  behind it"));
+  text = kRing;
   text.erase(text.find("result u(x)"),
              text.find("result u(2)") - text.find("result u(x)"));
   const Outcome one = Select(text, {"u(:)(1)", "u"});
