@@ -260,7 +260,7 @@ bool NestProgramMaker::AddResult(size_t r, const NestComponent& component) {
 
 absl::StatusOr<Program> NestProgramMaker::Make() {
   program_.name = points_.name;
-  program_.every_task_needed = points_.every_task_needed;
+  program_.every_task_needed = nest_.is_all_needed;
   for (size_t c = 0; c < nest_.components.size(); ++c) {
     DOGGED_RETURN_IF_ERROR(AddArrays(static_cast<int32_t>(c)));
   }

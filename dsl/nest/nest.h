@@ -179,6 +179,8 @@ struct Nest {
   std::vector<NestMirror> mirrors;
   std::vector<NestReduction> reductions;
   int32_t array_count = 0;  // arrays of the program; those of results follow
+  // Some result needs each of the points.
+  bool is_all_needed = false;
 };
 
 // Points i of the flow's consumer to points j of its producer that fulfil

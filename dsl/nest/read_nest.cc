@@ -114,6 +114,7 @@ class NestReader {
       : points_(points), needed_only_(IsNeededKnown(points)) {
     nest_.context = context;
     nest_.array_count = static_cast<int32_t>(points.arrays.size());
+    nest_.is_all_needed = points.every_task_needed || needed_only_;
   }
   absl::StatusOr<Nest> Read();
 

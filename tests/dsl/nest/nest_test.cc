@@ -445,6 +445,45 @@ result z
   }
 }
 
+// Labels are announced to their readers, where agents would search otherwise.
+TEST(NestTest, WithoutWhatNothingNeedsItRunsForward) {
+  const std::string text = R"(
+param N = 20
+input A(i)(k) for i = 0:N-1  k = 0:N-1 else 0.5*i + k
+task start
+  creates c(i)(j)(0) as n
+  for i = 0:N-1  j = 0:i
+  using A(i)(j) as s
+  code
+    n = s
+  end code
+end task
+task update
+  creates c(i)(j)(k+1) as n
+  for i = 0:N-1  j = 0:i  k = 0:j
+  using c(i)(j)(k) as s  A(j)(k) as p
+  code
+    n = s + p
+  end code
+end task
+task finish
+  creates C(i)(j) as n
+  for i = 0:N-1  j = 0:i
+  using c(i)(j)(j+1) as s
+  code
+    n = s
+  end code
+end task
+result C(i)(j) for i = 0:N-1  j = 0:i
+)";
+  CompileOptions options = NestOptions();
+  options.nest_widths = {8};
+  const Job job = MustCompile(text, options);
+  EXPECT_THAT(job.lowering, testing::HasSubstr("tiles")) << job.lowering;
+  EXPECT_TRUE(job.program.every_task_needed);
+  ExpectBitsOfPoints(text, options, nullptr);
+}
+
 // Versions of an element overwrite each other, the first too, which another
 // task makes: tiles hold the matrix, not its steps, and so can be large. Chosen
 // ones are small: each point has steps enough for a task of its own.
