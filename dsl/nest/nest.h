@@ -179,6 +179,9 @@ struct Nest {
   std::vector<NestMirror> mirrors;
   std::vector<NestReduction> reductions;
   int32_t array_count = 0;  // arrays of the program; those of results follow
+  // It has so few points that a component is a tile, or some: nothing is gained
+  // by what takes isl long.
+  bool is_small = false;
 };
 
 // Points i of the flow's consumer to points j of its producer that fulfil
