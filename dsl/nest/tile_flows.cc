@@ -753,8 +753,9 @@ absl::Status TileFlows::Find() {
     // Within a component a tile must not take itself for another.
     const bool by_intervals = IsUniform(flow) && IsTold(made) &&
                               (!IsWithin(flow) || IsIdentity(flow));
-    DOGGED_RETURN_IF_ERROR(by_intervals ? AddUniformFlow(flow)
-                                        : AddFlow(Simplified(flow)));
+    const NestFlow around = Simplified(flow);
+    DOGGED_RETURN_IF_ERROR(by_intervals ? AddUniformFlow(around)
+                                        : AddFlow(around));
   }
   for (const NestReduction& reduction : nest_.reductions) {
     DOGGED_RETURN_IF_ERROR(AddPartials(reduction));
