@@ -147,8 +147,10 @@ class ChunkChooser {
   // Adds those indices of a map that mention index d of a task.
   std::string TakeIndex(int32_t array, const AffineMap& map, int d);
   std::string Unlike(const std::string& name, Place place) const {
-    return absl::StrCat(name, " depends on where in a row of ",
-                        points_.arrays[place.array].name, " it is");
+    return absl::StrCat(
+        name, " has a range, a condition or an index that depends on index ",
+        place.i + 1, " of ", points_.arrays[place.array].name,
+        ", by which that would be cut");
   }
   bool IsMade(int32_t array) const;
   int64_t LabelsOf(int32_t array) const;

@@ -503,7 +503,12 @@ bool IsSharedRead(const Domain& domain, const Use& use) {
 }
 
 Footprint FootprintOf(const PointProgram& points, const Program& program) {
-  Footprint out = ValuesOf(points);
+  // Nests compute formulas that are seldom read where they are read.
+  const bool is_nest =
+      std::any_of(program.kernels.begin(), program.kernels.end(),
+                  [](const KernelSpec& spec) { return spec.kind == "nest"; });
+  Footprint out = ValuesOf(is_nest ? WithSeldomReadValues(points) : points);
+  out.inputs = ValuesOf(points).inputs;
   out.beside = 0;
   out.beside_on_agents = 0;
   out.tables = TablePlacesOfChunks(program) * kTablePlace;

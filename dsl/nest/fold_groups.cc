@@ -211,6 +211,7 @@ void FoldGroups(int32_t c, Nest& nest) {
     return;
   }
   component.parallel = component.parallel_member;
+  if (nest.is_small) return;
   for (size_t g = 0; g < component.groups.size(); ++g) {
     NestGroup& group = component.groups[g];
     const auto number = static_cast<int32_t>(g);

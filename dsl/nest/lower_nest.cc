@@ -29,6 +29,10 @@ namespace {
 
 // Steps of isl before it gives up: some twenty seconds at worst.
 constexpr uint64_t kOperationsMax = 20'000'000;
+// The same for a small nest, which is soon computed point by point, too.
+constexpr uint64_t kSmallOperationsMax = 3'000'000;
+// Steps in vain that its search for a band takes: one attempt's.
+constexpr uint64_t kSmallVainStepsMax = 10'000;
 // Points of a tile: some ten times as long as a task costs, in one process and
 // on agents, where labels have homes, copies and digests. Fewer where a tile
 // would touch too much.
@@ -373,6 +377,12 @@ absl::StatusOr<Program> Lower(const PointProgram& points,
                               NestSearch& search, std::string& how) {
   const IslContext context(kOperationsMax);
   DOGGED_ASSIGN_OR_RETURN(Nest nest, ReadNest(points, context.get()));
+  nest.is_small = target.widths.empty() && HasFewPoints(nest);
+  std::optional<OperationBudget> budget;
+  if (nest.is_small) {
+    budget.emplace(nest.context, kSmallOperationsMax);
+    search.steps_left = std::min(search.steps_left, kSmallVainStepsMax);
+  }
   DOGGED_RETURN_IF_ERROR(ScheduleNest(planes, search.steps_left, nest));
   AlignArrays(nest);
   search.has_planes = std::any_of(

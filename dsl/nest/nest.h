@@ -181,6 +181,9 @@ struct Nest {
   int32_t array_count = 0;  // arrays of the program; those of results follow
   // Some result needs each of the points.
   bool is_all_needed = false;
+  // It has so few points that a component is a tile, or some: nothing is gained
+  // by what takes isl long.
+  bool is_small = false;
 };
 
 // Points i of the flow's consumer to points j of its producer that fulfil

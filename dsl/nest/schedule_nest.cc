@@ -124,8 +124,9 @@ absl::Status Scheduler::Schedule(int32_t c) {
   if (reduction != component.points.end() && component.points.size() > 1) {
     return absl::UnimplementedError(absl::StrCat(
         PointOf(*reduction).name,
-        " is made of itself: a chain of updates, a(k+1) of a(k) in place of a "
-        "reduce, would have tiles"));
+        " takes in values that depend on earlier results of it, and has a "
+        "result only once all are there: a task that adds one value a step, "
+        "s(i)(k+1) of s(i)(k), in place of the reduce would have tiles"));
   }
   if (component.result >= 0 || reduction != component.points.end()) {
     ScheduleCopy(component);

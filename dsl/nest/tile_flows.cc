@@ -29,6 +29,9 @@ constexpr int64_t kSmallBuffer = 64;
 constexpr int64_t kNearTimes = 8;
 // Labels of so few values may be one in any case: 64 KB.
 constexpr int64_t kSmallLabel = 8192;
+// Pieces of a flow between components, such as those of a domain with
+// conditions on remainders, up to which the tiles are those of each piece.
+constexpr int kPiecesMax = 4;
 // Counts are right up to here.
 constexpr int64_t kCountMax = int64_t{1} << 40;
 
@@ -79,6 +82,10 @@ isl::set HullOfTiles(const isl::set& set) {
   isl_set* out = isl_set_remove_divs(set.copy());
   return isl::manage(isl_set_from_basic_set(
       isl_basic_set_remove_redundancies(isl_set_simple_hull(out))));
+}
+
+isl::map HullOfFlow(const isl::map& flow) {
+  return isl::manage(isl_map_from_basic_map(isl_map_simple_hull(flow.copy())));
 }
 
 // The parts of a touch: as those of a group of its array if they are as good,
@@ -226,6 +233,8 @@ class TileFlows {
   isl::set TilesWithSource(int rank, const std::vector<std::string>& source,
                            const NestComponent& from) const;
   void FindTiles();
+  // The flow, or one around it where only more tiles could come of that.
+  NestFlow Simplified(const NestFlow& flow);
   void Measure(int32_t point, NestTouch& touch);
   void Group(int32_t point, NestTouch& touch, bool is_made, bool is_input);
   absl::Status AddFlow(const NestFlow& flow);
@@ -389,6 +398,8 @@ std::vector<Span> TileFlows::Needed(const NestFlow& flow, const isl::map& tiles,
     }
     return spans;
   }
+  const NestGroup& group = component.groups[touch.group];
+  if (nest_.is_small && CountOf(group.spans) <= kSmallLabel) return group.spans;
   const isl::map points = TilesOf(flow.consumer)
                               .apply_range(tiles)
                               .apply_range(TilesOf(flow.producer).reverse());
@@ -525,6 +536,20 @@ absl::Status TileFlows::AddUniformFlow(const NestFlow& flow) {
     }
     return AddDelivery(flow, readers, isl::map(), at);
   });
+}
+
+// Hundreds of pieces would each be joined with the tiles of both sides. Tiles
+// of one component, or of one plane, wait for no more than they need.
+NestFlow TileFlows::Simplified(const NestFlow& flow) {
+  const NestComponent& to = ComponentOf(flow.consumer);
+  const NestComponent& from = ComponentOf(flow.producer);
+  const bool are_ordered =
+      &to == &from || (to.planes >= 0 && to.planes == from.planes);
+  NestFlow out = flow;
+  if (!are_ordered && isl_map_n_basic_map(flow.map.get()) > kPiecesMax) {
+    out.map = HullOfFlow(flow.map);
+  }
+  return out;
 }
 
 absl::Status TileFlows::AddFlow(const NestFlow& flow) {
@@ -728,7 +753,9 @@ absl::Status TileFlows::Find() {
     // Within a component a tile must not take itself for another.
     const bool by_intervals = IsUniform(flow) && IsTold(made) &&
                               (!IsWithin(flow) || IsIdentity(flow));
-    DOGGED_RETURN_IF_ERROR(by_intervals ? AddUniformFlow(flow) : AddFlow(flow));
+    const NestFlow around = Simplified(flow);
+    DOGGED_RETURN_IF_ERROR(by_intervals ? AddUniformFlow(around)
+                                        : AddFlow(around));
   }
   for (const NestReduction& reduction : nest_.reductions) {
     DOGGED_RETURN_IF_ERROR(AddPartials(reduction));

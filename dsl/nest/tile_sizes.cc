@@ -26,6 +26,9 @@ int64_t TilesPerWorker(const TargetSize& target, int64_t coincident) {
 // it is asked for how many workers there are tiles.
 constexpr double kFewPoints = 16;
 
+// Points of a nest that are as soon computed as a few tasks are begun.
+constexpr double kSmallNest = 16384;
+
 // Points of the box around those of the statement.
 double PointCount(const Nest& nest, const NestPoint& point) {
   double out = 1;
@@ -207,13 +210,25 @@ int64_t SideFor(std::vector<int64_t> extents, int64_t goal) {
 
 }  // namespace
 
-int64_t ExtentOf(const Nest& nest, const NestPoint& point,
-                 const AffineExpr& theta) {
+Span RangeOf(const Nest& nest, const NestPoint& point,
+             const AffineExpr& theta) {
   const isl::map plane(
       nest.context, absl::StrCat("{ ", IslTuple(point.tuple, point.dims, "i"),
                                  " -> [", IslText(theta, "i"), "] }"));
   const isl::set values = point.domain.apply(plane);
-  return Greatest(values, 0).value_or(0) - Least(values, 0).value_or(0) + 1;
+  return {.lower = Least(values, 0).value_or(0),
+          .upper = Greatest(values, 0).value_or(0)};
+}
+
+int64_t ExtentOf(const Nest& nest, const NestPoint& point,
+                 const AffineExpr& theta) {
+  return RangeOf(nest, point, theta).Count();
+}
+
+bool HasFewPoints(const Nest& nest) {
+  double points = 0;
+  for (const NestPoint& point : nest.points) points += PointCount(nest, point);
+  return points <= kSmallNest;
 }
 
 bool HasMixedIndices(const Nest& nest) {
@@ -344,6 +359,32 @@ std::vector<int64_t> LeastSizes(const Nest& nest, int64_t sources_max,
   return out;
 }
 
+// Tiles of a small nest are no longer than this.
+constexpr int64_t kSideMaxOfSmall = 64;
+
+// By class, a size with which there is one tile, or two where hyperplanes have
+// numbers on both sides of 0; as it was where that is out of proportion.
+void JoinSmallTiles(const Nest& nest, const std::vector<IndexNeeds>& needs,
+                    TileIndices& indices, std::vector<int64_t>& sizes) {
+  std::vector<int64_t> ends(sizes.size(), 1);
+  for (size_t c = 0; c < nest.components.size(); ++c) {
+    for (const int32_t p : nest.components[c].points) {
+      const NestPoint& point = nest.points[p];
+      for (size_t k = 0; k < point.theta.size(); ++k) {
+        int64_t& end = ends[indices.Find(static_cast<int32_t>(c), k)];
+        const Span values = RangeOf(nest, point, point.theta[k]);
+        end = std::max({end, values.upper + 1, -values.lower});
+      }
+    }
+  }
+  for (size_t at = 0; at < sizes.size(); ++at) {
+    const int64_t size = CeilDiv(ends[at], kVector) * kVector;
+    if (!needs[at].is_plane && size <= kSideMaxOfSmall) {
+      sizes[at] = std::max(sizes[at], size);
+    }
+  }
+}
+
 }  // namespace
 
 void ChooseSizes(const TargetSize& target, int64_t sources_max,
@@ -362,6 +403,7 @@ void ChooseSizes(const TargetSize& target, int64_t sources_max,
                             std::max<int64_t>(1, workers * need.shares)));
   }
   FillPlanes(nest, needs, indices, sizes);
+  if (nest.is_small) JoinSmallTiles(nest, needs, indices, sizes);
   if (sources_max > 0) {
     const std::vector<int64_t> least =
         LeastSizes(nest, sources_max, needs, indices);

@@ -21,7 +21,11 @@ namespace dogged::dsl {
 void ChooseSizes(const TargetSize& target, int64_t sources_max,
                  absl::Span<const int64_t> widths, Nest& nest);
 
-// How many values a hyperplane has.
+// Whether a nest has so few points that tiles are not worth a task each.
+bool HasFewPoints(const Nest& nest);
+
+// The values of a hyperplane, and how many there are.
+Span RangeOf(const Nest& nest, const NestPoint& point, const AffineExpr& theta);
 int64_t ExtentOf(const Nest& nest, const NestPoint& point,
                  const AffineExpr& theta);
 

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "tests/dsl/compile_tools.h"
+#include "tests/dsl/nest/nest_tools.h"
 
 namespace dogged::dsl {
 namespace {
@@ -251,6 +252,26 @@ end task
 result a(N-1)(:)
 )";
   EXPECT_EQ(FactsOf(text, Options()).footprint.unknown, "a");
+}
+
+TEST(Footprint, OfANestFormulasThatAreSeldomReadAreNotInIt) {
+  const std::string text = R"(
+param N = 100000
+input a(k) for k = 0:N-1 else 0.5*k
+boundary s(0) = 0
+task update
+  creates s(k+1) as n
+  for k = 0:N-1
+  using s(k) as c  a(k) as x
+  code
+    n = c + x
+  end code
+end task
+result s(N)
+)";
+  const Footprint out = FactsOf(text, NestOptions()).footprint;
+  EXPECT_EQ(out.results, 8);
+  EXPECT_LE(out.in_use, 64);
 }
 
 TEST(Footprint, WhatFollowsNoVersionsIsThereWhole) {

@@ -841,7 +841,9 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
       {changed(mesh, "result u(:)(T)",
                "reduce all = sum(u(c)(T)) over c = 0:N-1 where c != 3\n"
                "result all"),
-       "reduce all depends on where in a row of u it is"},
+       "reduce all has a range, a condition or an index that depends on index "
+       "1 "
+       "of u"},
       {changed(changed(mesh,
                        "task diffuse\n  creates u(c)(t) as n\n"
                        "  for c = 0:N-1",
@@ -852,10 +854,13 @@ TEST(Chunks, WhatTheyCannotTakeRunsByPointsAndIsSaid) {
       {changed(kOffsets, "u(c)(t-1)            as own", "u(c)(t) as own"),
        "rows of u may wait for themselves"},
       {changed(kOffsets, "v(c+1)(t) as m", "v(c)(t) as m"),
-       "task most depends on where in a row of u it is"},
+       "task most has a range, a condition or an index that depends on index 1 "
+       "of u"},
       {changed(mesh, "    dt(t)              as h\n",
                "    dt(t) as h where c > 4 else 0\n"),
-       "task diffuse depends on where in a row of u it is"}};
+       "task diffuse has a range, a condition or an index that depends on "
+       "index 1 "
+       "of u"}};
   for (const auto& [text, reason] : reasons) {
     const Job job = MustCompile(text, InChunks(1));
     EXPECT_THAT(job.lowering, HasSubstr(reason)) << text;
@@ -874,8 +879,8 @@ result s(:)(N)
 )",
                               InChunks(4));
   EXPECT_THAT(job.lowering,
-              HasSubstr("no chunks: reduce s(i)(j) depends on where in a row "
-                        "of s it is"));
+              HasSubstr("no chunks: reduce s(i)(j) has a range, a condition or "
+                        "an index that depends on index 1 of s, by which"));
 }
 
 // Which blocks are read would have to be looked up at each step.
