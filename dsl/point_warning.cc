@@ -108,8 +108,7 @@ std::string WayBack(const CheckedTask* task, const CheckedProgram& checked,
       const SourceRange at = task->uses[u].ref.range;
       std::string text = absl::StrCat(
           "leave the task out, and take what it reads from  result ",
-          said.text().substr(at.begin, static_cast<size_t>(at.end - at.begin)),
-          " for");
+          said.TextOf(at), " for");
       AffineMap indices;
       for (int d = 0; d < c.domain.size(); ++d) {
         indices.push_back(AffineExpr::Index(d));

@@ -507,8 +507,12 @@ Footprint FootprintOf(const PointProgram& points, const Program& program) {
   const bool is_nest =
       std::any_of(program.kernels.begin(), program.kernels.end(),
                   [](const KernelSpec& spec) { return spec.kind == "nest"; });
-  Footprint out = ValuesOf(is_nest ? WithSeldomReadValues(points) : points);
-  out.inputs = ValuesOf(points).inputs;
+  Footprint out = ValuesOf(points);
+  if (is_nest) {
+    const auto inputs = out.inputs;
+    out = ValuesOf(WithSeldomReadValues(points));
+    out.inputs = inputs;
+  }
   out.beside = 0;
   out.beside_on_agents = 0;
   out.tables = TablePlacesOfChunks(program) * kTablePlace;

@@ -101,6 +101,11 @@ class Diagnostics {
 
   const std::string& file() const { return file_; }
   const std::string& text() const { return text_; }
+  // The part of the text at `range`.
+  std::string TextOf(SourceRange range) const {
+    return text_.substr(static_cast<size_t>(range.begin),
+                        static_cast<size_t>(range.end - range.begin));
+  }
 
   // Files that lines came from; without, all lines are of `file`.
   void SetParts(std::vector<SourcePart> parts) { parts_ = std::move(parts); }

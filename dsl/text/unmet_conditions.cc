@@ -107,7 +107,7 @@ class Conditions {
       if (!line || line->index != index || !Narrow(*part, *line, wanted)) {
         continue;
       }
-      texts.push_back(TextOf(part->range));
+      texts.push_back(diagnostics_.TextOf(part->range));
       place = place.IsNone() ? part->range : Join(place, part->range);
       compared.push_back(part);
     }
@@ -218,12 +218,6 @@ class Conditions {
     const auto number = intervals_.Of(expr);
     if (!number || number->first != number->last) return std::nullopt;
     return IndexLine{.index = "", .factor = 0, .constant = number->first};
-  }
-
-  std::string TextOf(SourceRange range) const {
-    return diagnostics_.text().substr(
-        static_cast<size_t>(range.begin),
-        static_cast<size_t>(range.end - range.begin));
   }
 
   IndexIntervals intervals_;

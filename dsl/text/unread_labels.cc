@@ -59,12 +59,6 @@ class ReadLabels {
   std::map<std::string, Hull> hulls_;
 };
 
-std::string TextAt(SourceRange range, const Diagnostics& diagnostics) {
-  return diagnostics.text().substr(
-      static_cast<size_t>(range.begin),
-      static_cast<size_t>(range.end - range.begin));
-}
-
 // Where `expr` comes from: itself, and the ranges of indices in it.
 void AddSources(const ast::Expr& expr, const ast::Task& task,
                 std::vector<const ast::Expr*>& out) {
@@ -93,7 +87,7 @@ void WarnOfCreate(const ast::Task& task, const ast::Ref& ref,
     diagnostics
         .Warning(Code::kUnmet, ref.index[i].range,
                  absl::StrCat(
-                     "nothing reads ", TextAt(ref.range, diagnostics),
+                     "nothing reads ", diagnostics.TextOf(ref.range),
                      " of task ", task.name.text, ": there ", ref.array.text,
                      " is read at ", wanted->ToString(), ", and this is ",
                      made->ToString(), read.intervals().ParametersIn(sources)))

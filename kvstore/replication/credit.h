@@ -17,6 +17,10 @@
 
 namespace dogged {
 
+// A value that was sent, or demanded, is taken to be on its way for so long:
+// behind other bytes nobody knows whether it was lost.
+inline constexpr absl::Duration kSendingTrust = absl::Seconds(5);
+
 // Why a value is sent. A long copy is offered by its digest first, for its
 // target may have it. A long value that goes to a new home, or to that of a
 // reader, because members have changed is announced: its target may have it, or
@@ -47,7 +51,7 @@ class Credit {
     const auto labels = under_way_.find(agent);
     if (labels == under_way_.end() || !IsAwaiting(agent)) return false;
     const auto sent = labels->second.find(label);
-    return sent != labels->second.end() && now_ - sent->second < kTrust;
+    return sent != labels->second.end() && now_ - sent->second < kSendingTrust;
   }
   // Bytes that this agent holds for it until it takes them.
   int64_t Waiting(AgentId agent) const {
@@ -67,8 +71,6 @@ class Credit {
  private:
   // Shorter values are not worth the note.
   static constexpr int64_t kNotedBytes = 8 << 10;
-  // Behind others' bytes nobody knows whether one was lost.
-  static constexpr absl::Duration kTrust = absl::Seconds(5);
 
   int64_t Given(AgentId agent) const {
     const auto pushed = pushed_bytes_.find(agent);

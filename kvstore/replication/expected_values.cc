@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "kvstore/replication/credit.h"
+
 namespace dogged {
-namespace {
-
-// Behind other bytes of a holder nobody knows whether it was lost (credit.h).
-constexpr absl::Duration kTrust = absl::Seconds(5);
-
-}  // namespace
 
 bool ExpectedValues::Demand(absl::Time now, const Label& label, AgentId holder,
                             absl::Duration patience) {
@@ -17,7 +13,7 @@ bool ExpectedValues::Demand(absl::Time now, const Label& label, AgentId holder,
   Expected& expected = it->second;
   if (is_new) return true;
   const bool is_same = expected.of == holder;
-  if (now < expected.demanded + (is_same ? patience : kTrust)) {
+  if (now < expected.demanded + (is_same ? patience : kSendingTrust)) {
     auto& others = expected.others;
     if (!is_same &&
         std::find(others.begin(), others.end(), holder) == others.end()) {
@@ -47,7 +43,7 @@ void ExpectedValues::ForgetIf(absl::Time now,
   absl::erase_if(labels_, [&](auto& entry) {
     Expected& expected = entry.second;
     std::erase_if(expected.others, gone);
-    return gone(expected.of) || expected.demanded + kTrust <= now;
+    return gone(expected.of) || expected.demanded + kSendingTrust <= now;
   });
 }
 

@@ -763,7 +763,9 @@ def case_many():
             cluster.submit(program, "-D", f"W={64 + i}", "-D", "H=64")
             after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             taken.append(after - before)
-        check("later ones compile more often", taken[-1] < 1.5 * taken[0],
+        # Where each compiled for all before it, the fifth took eight times as
+        # much, the third four times; a single one may meet other load.
+        check("later ones compile more often", min(taken[2:]) < 1.5 * taken[0],
               taken)
 
 
